@@ -1,0 +1,63 @@
+"""The command line: click commands, one file each; errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code; `yb-eval` on the command line ends with it."""
+    import click
+
+    from yb_eval.cli.group import cli
+    from yb_eval.errors import ExitCode, YbEvalError, printable
+
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    try:
+        code = cli.main([a for a in arguments if a != "--debug"], prog_name="yb-eval", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is left is not ours to complain about, nor the interpreter's.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.PASS)
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        print("yb-eval: interrupted; what was finished is kept for --resume", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        help_hint = f" (try: {context.command_path} --help)" if context is not None else ""
+        print(f"yb-eval: {printable(error.format_message())}{help_hint}", file=sys.stderr)
+        return int(ExitCode.REFUSED)
+    except YbEvalError as error:
+        if debug:
+            raise
+        print(f"yb-eval: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except OSError as error:
+        if debug:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"yb-eval: {place}{error.strerror or error}", file=sys.stderr)
+        return int(ExitCode.NOT_MEASURED)
+    except Exception as error:
+        if debug:
+            raise
+        said = f"{type(error).__name__}: {printable(str(error))}"
+        print(f"yb-eval: internal error: {said} (--debug shows more)", file=sys.stderr)
+        return int(ExitCode.NOT_MEASURED)
+
+
+def entry() -> None:
+    """The console script."""
+    code = main()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

@@ -1,0 +1,124 @@
+"""Running suites from the command line: announce the plan, show progress, print and write the reports."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from yb_eval import composition
+from yb_eval.cli.output import color, emit, note, width
+from yb_eval.configuration import WholeOptions
+from yb_eval.errors import ExitCode, StoreError, UsageError, YbEvalError, nearest
+from yb_eval.plugins import describe, load_extensions
+from yb_eval.preparation import Environment, Prepared
+from yb_eval.record import Store, read_log
+from yb_eval.record.files import atomic
+from yb_eval.reports import Reporter, RunView
+from yb_eval.runoptions import SuiteRequest
+
+
+def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> int:
+    """Runs the suites, prints the report on stdout, writes the others, and returns the exit code."""
+    extensions = load_extensions()
+    for name, reason in extensions.broken.items():
+        note(f"warning: {name}: {reason}")
+    reporters = extensions.provide("yb_eval_reporters")
+    wanted = [_wanted(text, reporters) for text in options.report]
+    store = Store(options.store)
+    progress = Progress()
+    observer = composition.Observer(planned=_planned, progress=progress, note=note)
+    try:
+        run = composition.run(requests, Environment.of(store, extensions), observer)
+    finally:
+        progress.end()
+    view = view_of(run.report, store)
+    failed = [failure for path, reporter in wanted if (failure := _write(path, reporter, view)) is not None]
+    run.report["failures"] += failed
+    for failure in failed:
+        note(failure)
+    emit(reporters["json" if options.json else "text"](view))
+    # A report that could not be written is a result that somebody waits for in vain: that is not a pass.
+    return run.exit_code or (int(ExitCode.NOT_MEASURED) if failed else 0)
+
+
+def view_of(report: dict[str, Any], store: Store) -> RunView:
+    """The report as reporters see it, with its outcomes and history read from the store."""
+
+    def outcomes(index: int) -> Iterable[dict[str, Any]]:
+        kept = report["suites"][index]["outcomes"]
+        if kept is None:
+            return
+        with store.open(kept["sha256"]) as log:
+            yield from read_log(log)
+
+    def history(index: int) -> list[dict[str, Any]]:
+        suite = report["suites"][index]
+        return list(composition.history(store, suite["suite"], before=suite["run_id"]))
+
+    return RunView(document=report, outcomes=outcomes, history=history, color=color(), width=width())  # type: ignore[arg-type]
+
+
+def _planned(plan_id: str, prepared: Sequence[Prepared]) -> None:
+    note(f"plan {plan_id}")
+    for one in prepared:
+        note(f"  {one.request.name}: {one.snapshot.count} samples of {one.snapshot.id}@{one.snapshot.revision_id[:12]}")
+
+
+def _wanted(text: str, reporters: dict[str, Reporter]) -> tuple[Path, Reporter]:
+    kind, equals, path = text.partition("=")
+    if kind not in reporters:
+        raise UsageError(f"unknown report format {kind!r}", where="--report", hint=nearest(kind, reporters))
+    if not equals and kind == "otel":
+        return Path(os.devnull), reporters[kind]
+    if not path:
+        raise UsageError("a report needs a place", where=f"--report {text}", hint=f"--report {kind}=PATH")
+    target = Path(path)
+    folder = target.parent if not target.is_dir() else None
+    if folder is None or (folder.exists() and not os.access(folder, os.W_OK)):
+        raise UsageError("a report cannot be written there", where=path)
+    return target, reporters[kind]
+
+
+def _write(path: Path, reporter: Reporter, view: RunView) -> str | None:
+    """Writes one report; returns what went wrong, if something did."""
+    plain = RunView(document=view.document, outcomes=view.outcomes, history=view.history)
+    try:
+        with atomic(path) as file:
+            for piece in reporter(plain):
+                file.write(piece.encode("utf-8", "backslashreplace"))
+    except StoreError as error:
+        return f"report: {error}"
+    except YbEvalError as error:
+        return f"report {path}: {error}"
+    except Exception as error:
+        return f"report {path}: the reporter failed: {describe(error)}"
+    return None
+
+
+@define(slots=True)
+class Progress:
+    """A line on the terminal for work over a second; nothing in a pipe or in CI."""
+
+    started: float = field(factory=time.monotonic)
+    shown: bool = False
+    last: float = 0.0
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        quiet = not sys.stderr.isatty() or "CI" in os.environ
+        if quiet or now - self.started < 1 or (now - self.last < 0.1 and done < total):
+            return
+        self.shown, self.last = True, now
+        sys.stderr.write(f"\r\x1b[K{name}: {done} of {total} samples")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

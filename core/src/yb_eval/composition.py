@@ -1,0 +1,241 @@
+"""Several suites as one gated run: all plans are fixed first, then the suites run, then there is one verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from yb_eval.envelope import observe
+from yb_eval.errors import NotMeasured, UsageError
+from yb_eval.gates import exit_code
+from yb_eval.gates.verdicts import worst
+from yb_eval.model import VerdictWord
+from yb_eval.preparation import Environment, Prepared, prepare
+from yb_eval.record import Store, composed_ids, composed_plan_id, read_log, records, write_baseline
+from yb_eval.record.files import atomic
+from yb_eval.record.manifest import COMPOSED_SCHEMA
+from yb_eval.runner import SuiteRun, execute, record
+from yb_eval.runoptions import SuiteRequest
+
+REPORT_SCHEMA = "yb-eval/report/1"
+
+
+@frozen(slots=True)
+class Observer:
+    """What a caller may watch: the plans when they are fixed, and the progress of each suite (name, done, total)."""
+
+    planned: Callable[[str, Sequence[Prepared]], None] = lambda plan_id, prepared: None
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None
+    note: Callable[[str], None] = lambda text: None
+
+
+@define(slots=True)
+class Run:
+    """A whole run that has ended: the JSON report, and what is needed to show it."""
+
+    report: dict[str, Any]
+    store: Store
+    suites: list[SuiteRun] = field(factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return int(self.report["exit_code"])
+
+
+def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Observer | None = None) -> Run:
+    """Prepares all suites, runs them, records them and writes what they were asked to write.
+
+    Raises a `Refused` error before anything is evaluated if any suite is not fit to run. A suite that breaks while it
+    runs is `unmeasured`, and the others still run."""
+    watch = observer or Observer()
+    _distinct(requests)
+    started, clock = datetime.now(UTC), time.monotonic()
+    with ExitStack() as stack:
+        prepared: list[Prepared] = []
+        for request in requests:
+            one = prepare(request, environment)
+            stack.callback(one.close)
+            prepared.append(one)
+        whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])
+        watch.planned(whole, prepared)
+        _tell(
+            environment, watch, "yb_eval_run_started", plan={"plan_id": whole, "suites": [p.content for p in prepared]}
+        )
+        suites = [_execute(one, environment.store, watch) for one in prepared]
+        envelope = observe(started, time.monotonic() - clock)
+        for one, suite in zip(prepared, suites, strict=True):
+            if suite.report["run_id"] is not None:
+                record(suite, one, environment.store, envelope)
+        finished = _compose(whole, suites, environment.store, envelope)
+        for one, suite in zip(prepared, suites, strict=True):
+            _write(one, suite, environment.store, finished, watch)
+    _tell(environment, watch, "yb_eval_run_finished", report=finished.report)
+    return finished
+
+
+def _distinct(requests: Sequence[SuiteRequest]) -> None:
+    names = [request.name for request in requests]
+    if not names:
+        raise UsageError("no suite to run", hint="yb-eval run SUITE, or list suites in yb-eval.toml")
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{name!r} is run twice under one name", hint="name them apart in yb-eval.toml")
+
+
+def _execute(prepared: Prepared, store: Store, watch: Observer) -> SuiteRun:
+    name = prepared.request.name
+    try:
+        return execute(prepared, store, lambda done, total: watch.progress(name, done, total))
+    except NotMeasured as error:
+        return _broken(prepared, error)
+
+
+def _broken(prepared: Prepared, error: NotMeasured) -> SuiteRun:
+    """The report entry of a suite that did not come to its end."""
+    request = prepared.request
+    gate = {"gate": "the suite runs to its end", "severity": "block", "verdict": "unmeasured", "reason": str(error)}
+    report = {
+        "suite": request.suite.name,
+        "name": request.name,
+        "plan_id": prepared.plan_id,
+        "run_id": None,
+        "verdict": "unmeasured",
+        "plugin": {"distribution": request.distribution, "version": request.version},
+        "target": {
+            "spec": prepared.target.spec if prepared.target else "builtin",
+            "fingerprint": prepared.content["target"],
+        },
+        "datasets": [{**entry, "files": []} for entry in prepared.content["datasets"]],
+        "counts": {"samples": prepared.snapshot.count, "scored": 0, "error": 0, "skipped": 0},
+        "measurements": {},
+        "declared": {},
+        "gates": [gate],
+        "comparison": None,
+        "outcomes": None,
+        "notes": ["what was finished is kept for --resume"],
+        "details": {},
+    }  # fmt: skip
+    return SuiteRun(report, "unmeasured")
+
+
+def _compose(plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mapping[str, Any]) -> Run:
+    verdict: VerdictWord = worst(suite.verdict for suite in suites)
+    children = [
+        {
+            "name": suite.report["name"],
+            "plan_id": suite.report["plan_id"],
+            "run_id": suite.report["run_id"],
+            "manifest": suite.manifest,
+        }
+        for suite in suites
+    ]
+    complete = all(child["run_id"] is not None for child in children)
+    run_id = composed_ids(children)[1] if complete else None
+    latest = suites[0].manifest
+    if complete and len(suites) > 1:
+        manifest = {
+            "schema": COMPOSED_SCHEMA,
+            "plan_id": plan_id,
+            "run_id": run_id,
+            "verdict": verdict,
+            "children": children,
+            "envelope": dict(envelope),
+        }
+        latest = store.record(manifest)
+    if complete and latest is not None:
+        store.latest(latest)
+    report = {
+        "schema": REPORT_SCHEMA,
+        "plan_id": plan_id,
+        "run_id": run_id,
+        "verdict": verdict,
+        "exit_code": int(exit_code(verdict)),
+        "suites": [suite.report for suite in suites],
+        "failures": [],
+        "envelope": dict(envelope),
+    }
+    return Run(report, store, suites)
+
+
+def _write(prepared: Prepared, suite: SuiteRun, store: Store, finished: Run, watch: Observer) -> None:
+    """Writes the outcome file and the baseline that the suite was asked for."""
+    run, base = prepared.request.run, prepared.request.base
+    if suite.report["outcomes"] is None:
+        return
+    sha256 = suite.report["outcomes"]["sha256"]
+    if run.outcomes is not None:
+        with store.open(sha256) as log, atomic(base / run.outcomes) as file:
+            while chunk := log.read(1 << 20):
+                file.write(chunk)
+    if run.save is not None:
+        path = base / (run.save or default_baseline(prepared.request))
+        why = _unfit(suite, run.force)
+        if why is not None:
+            watch.note(f"the baseline {path} was not saved: {why} (--force REASON saves it all the same)")
+            return
+        with store.open(sha256) as log:
+            write_baseline(path, suite.report, records(read_log(log)), forced=run.force)
+        watch.note(f"baseline saved: {path}")
+
+
+def default_baseline(request: SuiteRequest) -> Path:
+    """Where `--save` without a path writes: over the baseline compared with, else the suite's own place."""
+    if request.run.against is not None and (request.base / request.run.against).is_file():
+        return Path(request.run.against)
+    return request.suite.baseline or Path("baselines") / f"{request.name}.json"
+
+
+def _unfit(suite: SuiteRun, force: str | None) -> str | None:
+    if force is not None:
+        return None
+    if suite.verdict != "pass":
+        return f"the run's verdict is {suite.verdict}"
+    if suite.report["counts"]["error"]:
+        return "the run has errors"
+    return None
+
+
+def _tell(environment: Environment, watch: Observer, hook: str, **arguments: Any) -> None:
+    """Calls a life-of-a-run hook of every plugin; a failure is told and changes nothing."""
+    for name, result in environment.extensions.each(hook, **arguments):
+        if isinstance(result, BaseException):
+            watch.note(f"plugin {name!r} failed in {hook}(): {type(result).__name__}: {result}")
+
+
+def stored_report(store: Store, run: Any) -> dict[str, Any]:
+    """The JSON report of a stored run, as it was when it ended."""
+    children = store.children(run)
+    suites = [dict(child.manifest["report"]) for child in children]
+    verdict: VerdictWord = worst(suite["verdict"] for suite in suites)
+    return {
+        "schema": REPORT_SCHEMA,
+        "plan_id": run.manifest["plan_id"],
+        "run_id": run.manifest["run_id"],
+        "verdict": verdict,
+        "exit_code": int(exit_code(verdict)),
+        "suites": suites,
+        "failures": [],
+        "envelope": dict(run.manifest["envelope"]),
+    }
+
+
+def history(store: Store, suite: str, *, before: str | None = None) -> Iterator[dict[str, Any]]:
+    """Earlier runs of a suite, oldest first; `before` leaves out the run of that id."""
+    for stored in store.runs():
+        if stored.composed or stored.manifest["report"]["suite"] != suite or stored.run_id == before:
+            continue
+        report = stored.manifest["report"]
+        yield {
+            "run_id": stored.run_id,
+            "started": stored.manifest["envelope"].get("started"),
+            "verdict": report["verdict"],
+            "target": report["target"]["spec"],
+            "datasets": report["datasets"],
+            "measurements": report["measurements"],
+        }

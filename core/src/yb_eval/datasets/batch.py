@@ -1,0 +1,144 @@
+"""Batches of samples that are decoded where they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+from attrs import frozen
+
+from yb_eval.datasets.faults import RowError
+from yb_eval.datasets.format import Cells, Codec, RawRow
+from yb_eval.datasets.identity import check_id, check_tags, content_id
+from yb_eval.datasets.structure import structurer
+from yb_eval.model import Sample
+
+#: The bytes of rows at which a batch is closed, however few rows it has.
+BATCH_BYTES = 8 * 2**20
+
+#: What belongs to the sample: a row may have these whether or not its class declares them.
+SAMPLE_FIELDS = frozenset(("id", "tags"))
+
+
+@frozen(slots=True)
+class RowDecoder:
+    """Makes samples of rows. Small, stateless and picklable (the row class must be importable).
+
+    `row` is the attrs class of the data, `None` for the dict itself; `numbered` is whether row numbers are lines;
+    `required` are fields that must be there and not be empty.
+    """
+
+    codec: Codec
+    row: type | None = None
+    numbered: bool = True
+    required: tuple[str, ...] = ()
+
+    def checker(self) -> Callable[[bytes], str | None]:
+        """A function of a row's bytes that returns the id the row gives itself, if any, and raises `RowError` for
+        everything that is wrong with the row."""
+        read = self.codec.check
+        normalise = _NORMALISE[self.codec.cells]
+        required = self.required
+        structure = self._structure()
+
+        def check(raw: bytes) -> str | None:
+            data = read(raw)
+            if normalise is not None:
+                normalise(data)
+            if "tags" in data:
+                check_tags(data["tags"])
+            sample_id = check_id(data["id"]) if "id" in data else None
+            for name in required:
+                if data.get(name) in (None, ""):
+                    raise RowError("must not be empty" if data.get(name) == "" else "missing field", path=f"$.{name}")
+            if structure is not None:
+                structure(data)
+            return sample_id
+
+        return check
+
+    def samples(self, rows: Sequence[RawRow], ordinals: Mapping[int, int]) -> list[Sample]:
+        """One sample for each row; `ordinals` maps the index of a row with repeated content to its ordinal."""
+        decode = self.codec.decode
+        normalise = _NORMALISE[self.codec.cells]
+        structure = self._structure()
+        numbered = self.numbered
+        samples = []
+        for index, (number, raw) in enumerate(rows):
+            data = decode(raw)
+            if normalise is not None:
+                normalise(data)
+            sample_id = data["id"] if "id" in data else content_id(raw, ordinals.get(index, 1))
+            tags = tuple(data["tags"]) if "tags" in data else ()
+            made = structure(data) if structure is not None else data
+            samples.append(Sample(sample_id, made, tags, number if numbered else None))
+        return samples
+
+    def _structure(self) -> Callable[[dict[str, Any]], Any] | None:
+        if self.row is None:
+            return None
+        return structurer(self.row, self.codec.cells, ignored=SAMPLE_FIELDS).structure
+
+
+def _without_blanks(data: dict[str, Any]) -> None:
+    """Makes a table's absent `id` and `tags` look like those of a JSON row."""
+    for name in SAMPLE_FIELDS:
+        if name in data and (data[name] is None or data[name] == ""):
+            del data[name]
+
+
+def _from_text(data: dict[str, Any]) -> None:
+    _without_blanks(data)
+    if "tags" in data:
+        data["tags"] = [tag.strip() for tag in data["tags"].split(";")]
+
+
+_NORMALISE: Mapping[Cells, Callable[[dict[str, Any]], None] | None] = {
+    "json": None,
+    "text": _from_text,
+    "columns": _without_blanks,
+}
+
+
+class Batch(Sequence[Sample]):
+    """Samples as the bytes of their rows, decoded when first looked into.
+
+    Pickles as bytes, decoded or not: a worker process does the parsing.
+    """
+
+    __slots__ = ("_decoder", "_ordinals", "_rows", "_samples")
+
+    def __init__(self, decoder: RowDecoder, rows: Sequence[RawRow], ordinals: Mapping[int, int]) -> None:
+        self._decoder = decoder
+        self._rows = rows
+        self._ordinals = ordinals
+        self._samples: list[Sample] | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self._decoded())
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        return self._decoded()[index]
+
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)} samples>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Batch, (self._decoder, self._rows, self._ordinals))
+
+    def take(self, indices: Sequence[int]) -> Batch:
+        """The batch of the samples at `indices`, still undecoded."""
+        ordinals = {new: self._ordinals[old] for new, old in enumerate(indices) if old in self._ordinals}
+        return Batch(self._decoder, [self._rows[index] for index in indices], ordinals)
+
+    def _decoded(self) -> list[Sample]:
+        if self._samples is None:
+            self._samples = self._decoder.samples(self._rows, self._ordinals)
+        return self._samples

@@ -1,0 +1,238 @@
+"""A file of labelled rows as a dataset.
+
+Opening reads the file from end to end and checks all of it: encoding, syntax, structure, ids. Nothing is kept but
+counts and eight bytes a row. `samples()` then reads the same bytes again, and decodes them lazily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field, frozen
+
+from yb_eval.datasets.batch import BATCH_BYTES, SAMPLE_FIELDS, Batch, RowDecoder
+from yb_eval.datasets.exact import field_names
+from yb_eval.datasets.faults import RowError
+from yb_eval.datasets.format import Format, RawRow, Reader
+from yb_eval.datasets.formats import format_of
+from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates
+from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
+from yb_eval.digest import revision_id
+from yb_eval.errors import DatasetError
+from yb_eval.model import FileDigest, Sample
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+
+@define(slots=True)
+class RowSnapshot:
+    """The checked rows of one file; see `yb_eval.interfaces.Snapshot`.
+
+    `header` is what the file says beside its rows: a document's other fields, structured if its format has a class for
+    them; `None` for formats that have nothing there.
+    """
+
+    id: str
+    revision_id: str
+    count: int
+    files: Sequence[FileDigest]
+    notes: Sequence[str]
+    header: Any
+    _source: Source = field(repr=False)
+    _reader: Reader = field(repr=False)
+    _decoder: RowDecoder = field(repr=False)
+    _repeated: set[int] = field(repr=False)
+
+    def samples(self, batch_size: int) -> Iterator[Sequence[Sample]]:
+        """Lazy batches of at most `batch_size` samples, or of 8 MiB; see `Batch`."""
+        if batch_size < 1:
+            raise ValueError(f"a batch has at least one sample, not {batch_size}")
+        counter = OrdinalCounter(self._repeated) if self._repeated else None
+        rows: list[RawRow] = []
+        ordinals: dict[int, int] = {}
+        size = 0
+        for row in self._reader.rows():
+            if counter is not None and (ordinal := counter.next(row[1])) > 1:
+                ordinals[len(rows)] = ordinal
+            rows.append(row)
+            size += len(row[1])
+            if len(rows) == batch_size or size >= BATCH_BYTES:
+                yield Batch(self._decoder, rows, ordinals)
+                rows, ordinals, size = [], {}, 0
+        if rows:
+            yield Batch(self._decoder, rows, ordinals)
+
+    def normalised_files(self) -> list[FileDigest]:
+        """The file's digest with every CRLF as LF."""
+        return [normalised(self._source.raw(), file.role) for file in self.files]
+
+    def normalised_revision(self) -> str:
+        """The revision that a file with LF line ends would have. Two revisions that differ while these agree differ in
+        line ends only."""
+        return revision_id(self.normalised_files())
+
+
+@frozen(slots=True, kw_only=True)
+class RowDataset:
+    """A dataset in one file of rows.
+
+    `path` is a file, a package's resource (`importlib.resources.files(...) / "rows.jsonl"`), or `-` for standard input.
+    `row` is the attrs class that rows become (`None`: they stay dicts). Every row may have an `id` and `tags`; a class
+    that does not declare them need not know. `dataset_id` is the name in reports: by default what the file calls
+    itself, or its name without suffixes. `format` overrides what the suffix says, `formats` is what suffixes are looked
+    up in. `required` names fields that rows without a class must have, not null and not empty.
+    """
+
+    path: str | Path | Traversable = field(kw_only=False)
+    row: type | None = None
+    dataset_id: str | None = None
+    role: str = "rows"
+    format: Format | None = None
+    formats: Mapping[str, Format] | None = None
+    required: tuple[str, ...] = field(default=(), converter=tuple)
+    memory_limit: int = MEMORY_LIMIT
+
+    @property
+    def fields(self) -> frozenset[str] | None:
+        """The names a filter may use; `None` where any field may occur."""
+        return None if self.row is None else field_names(self.row) | SAMPLE_FIELDS
+
+    def open(self) -> RowSnapshot:
+        check = self._check()
+        for fault in check.faults():
+            raise fault
+        return check.snapshot()
+
+    def examine(self, *, limit: int | None = None) -> tuple[RowSnapshot | None, list[DatasetError]]:
+        """The snapshot of a good file, or up to `limit` things that are wrong: in the file's order as far as it can be
+        read, repeated ids at the end. Reads the file once."""
+        try:
+            check = self._check()
+        except DatasetError as error:
+            return None, [error]
+        found = list(islice(check.faults(), limit))
+        return (None if found else check.snapshot()), found
+
+    def _check(self) -> _Check:
+        chosen = self.format or format_of(str(self.path), self.formats)
+        source = Source.open(self.path, memory_limit=self.memory_limit)
+        reader = chosen(source)
+        return _Check(self, source, reader)
+
+
+class _Check:
+    """One reading of a file from end to end, and what is known after it."""
+
+    def __init__(self, dataset: RowDataset, source: Source, reader: Reader) -> None:
+        self._dataset = dataset
+        self._source = source
+        self._reader = reader
+        self._decoder = RowDecoder(reader.codec, dataset.row, reader.numbered, dataset.required)
+        self._ids = IdCheck()
+        self._count = 0
+
+    def faults(self) -> Iterator[DatasetError]:
+        """What is wrong, as it is found; the file is good if this ends without having yielded."""
+        check = self._decoder.checker()
+        ids = self._ids
+        seen = 0
+        try:
+            for number, raw in self._reader.rows():
+                seen += 1
+                try:
+                    sample_id = check(raw)
+                except RowError as error:
+                    yield self._located(number, error)
+                    continue
+                if sample_id is None:
+                    ids.add_content(raw, number)
+                else:
+                    ids.add_given(sample_id, number)
+                self._count += 1
+        except DatasetError as error:
+            yield error
+            return
+        if not seen:
+            empty = not self._source.digest("").size
+            yield DatasetError("an empty file" if empty else "no rows", where=self._source.name)
+            return
+        yield from self._clashes()
+
+    def snapshot(self) -> RowSnapshot:
+        dataset, reader = self._dataset, self._reader
+        repeated = self._ids.repeated_contents()
+        notes = list(reader.notes)
+        if repeated:
+            notes.append(f"{self._source.name}: {len(repeated)} row(s) without an id occur more than once")
+        file = self._source.digest(dataset.role)
+        return RowSnapshot(
+            id=dataset.dataset_id or reader.dataset_id or _stem(self._source.name),
+            revision_id=revision_id([file]),
+            count=self._count,
+            files=[file],
+            notes=notes,
+            header=reader.header,
+            source=self._source,
+            reader=reader,
+            decoder=self._decoder,
+            repeated=repeated,
+        )
+
+    def _clashes(self) -> Iterator[DatasetError]:
+        mixed = self._ids.mixed()
+        if mixed is not None:
+            looks, without = mixed
+            yield DatasetError(
+                "an id in the form of a content id, in a file that has rows without an id "
+                f"({self._reader.where(without)}): the two might meet",
+                where=self._reader.where(looks, path="$.id"), hint="give every row an id, or another form",
+            )  # fmt: skip
+        suspects = self._ids.suspects()
+        if suspects:
+            for number, earlier, what in duplicates(self._given_ids(), suspects):
+                first = self._reader.where(earlier)
+                yield DatasetError(f"{what}; it is first at {first}", where=self._reader.where(number, path="$.id"))
+
+    def _given_ids(self) -> Iterator[tuple[str, int]]:
+        check = self._decoder.checker()
+        for number, raw in self._reader.rows():
+            try:
+                sample_id = check(raw)
+            except RowError:
+                continue
+            if sample_id is not None:
+                yield sample_id, number
+
+    def _located(self, number: int, error: RowError) -> DatasetError:
+        where = self._reader.where(number, line=error.line, path=error.path)
+        start = self._reader.offset(number) if error.byte is not None else None
+        place = "" if start is None or error.byte is None else f", byte {start + error.byte}"
+        return DatasetError(error.what + place, where=where, hint=error.hint)
+
+
+def open_rows(path: str | Path | Traversable, **options: Any) -> RowSnapshot:
+    """Opens a file of rows: `RowDataset(path, **options).open()`."""
+    return RowDataset(path, **options).open()
+
+
+def check_file(path: str | Path, row: type | None = None, **options: Any) -> RowSnapshot:
+    """Checks a file from end to end and returns what it is. Raises `DatasetError` for the first thing that is wrong."""
+    return RowDataset(path, row=row, **options).open()
+
+
+def problems(path: str | Path, *, limit: int = 20, row: type | None = None, **options: Any) -> list[DatasetError]:
+    """Up to `limit` things that are wrong with a file; none for a good one."""
+    return RowDataset(path, row=row, **options).examine(limit=limit)[1]
+
+
+def _stem(name: str) -> str:
+    base = name.replace("\\", "/").rpartition("/")[2]
+    if base == "<stdin>":
+        return "stdin"
+    base = base.removesuffix(".gz")
+    stem, _, suffix = base.rpartition(".")
+    return stem if stem and suffix else base

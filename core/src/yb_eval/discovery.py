@@ -1,0 +1,107 @@
+"""Finding plugins by package metadata alone: nothing of them is imported here.
+
+Two entry-point groups. `yb_eval.suites`: the entry point's name is the suite's name, its object a pluggy plugin with
+`yb_eval_suite()`. `yb_eval.plugins`: cross-cutting plugins with any of the other hooks.
+
+`YB_EVAL_PLUGINS=a,b` is an allow-list of entry-point or distribution names; `YB_EVAL_DISABLE_PLUGINS=1` loads none
+but those."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from yb_eval.errors import PluginError, nearest
+
+if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
+
+SUITES = "yb_eval.suites"
+PLUGINS = "yb_eval.plugins"
+
+
+# A named tuple: `yb-eval list` needs no other class, and importing attrs would be a fifth of its time.
+class Found(NamedTuple):
+    """An entry point as its distribution's metadata describes it; nothing of it is imported yet."""
+
+    name: str
+    group: str
+    distribution: str
+    version: str
+    reference: str
+    summary: str
+    entry_point: EntryPoint
+
+
+def find(group: str = SUITES) -> dict[str, list[Found]]:
+    """Every entry point of `group` by name, sorted by name. More than one per name is a clash (see `claim`)."""
+    from importlib_metadata import distributions
+
+    seen: set[tuple[str, str, str]] = set()
+    by_name: dict[str, list[Found]] = {}
+    for distribution in distributions():
+        # Most distributions are none of ours: look at the text before anything is parsed.
+        if group not in (distribution.read_text("entry_points.txt") or ""):
+            continue
+        points = [point for point in distribution.entry_points if point.group == group]
+        headers = _headers(distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "")
+        owner = headers.get("Name") or "an unnamed distribution"
+        for point in points:
+            # The same distribution can be on sys.path twice (an editable install and its build folder).
+            if (point.name, owner, point.value) in seen:
+                continue
+            seen.add((point.name, owner, point.value))
+            by_name.setdefault(point.name, []).append(
+                Found(
+                    point.name,
+                    group,
+                    owner,
+                    headers.get("Version", "?"),
+                    point.value,
+                    headers.get("Summary", ""),
+                    point,
+                )
+            )
+    return {name: sorted(by_name[name], key=lambda f: f.distribution) for name in sorted(by_name)}
+
+
+def _headers(metadata: str) -> dict[str, str]:
+    """A distribution's metadata without its long description, whose parsing would be most of the time of `list`."""
+    head, _, _ = metadata.partition("\n\n")
+    pairs = (line.partition(": ") for line in head.splitlines() if not line.startswith(" "))
+    return {key: value.strip() for key, _, value in pairs}
+
+
+def allowed(found: Found) -> bool:
+    """Whether the environment lets this plugin be loaded."""
+    listed = os.environ.get("YB_EVAL_PLUGINS")
+    if listed is None:
+        return os.environ.get("YB_EVAL_DISABLE_PLUGINS", "") in ("", "0")
+    names = {name.strip().lower().replace("_", "-") for name in listed.split(",")}
+    return found.name.lower().replace("_", "-") in names or found.distribution.lower().replace("_", "-") in names
+
+
+def claim(name: str, found: Mapping[str, list[Found]] | None = None) -> Found:
+    """The one entry point called `name`.
+
+    Raises `PluginError` if there is none, if two distributions claim the name, or if the environment does not allow it.
+    """
+    known = find(SUITES) if found is None else found
+    claims = known.get(name)
+    if not claims:
+        hint = nearest(name, known) if known else "no suite is installed: pip install yb-eval"
+        raise PluginError(f"unknown suite {name!r}", hint=hint)
+    if len(claims) > 1:
+        raise PluginError(clash(claims), hint="uninstall one of them")
+    if not allowed(claims[0]):
+        raise PluginError(
+            f"the suite {name!r} ({claims[0].distribution}) is not allowed here",
+            hint="see YB_EVAL_PLUGINS and YB_EVAL_DISABLE_PLUGINS",
+        )
+    return claims[0]
+
+
+def clash(claims: Sequence[Found]) -> str:
+    owners = " and ".join(f"{claim.distribution} {claim.version}" for claim in claims)
+    return f"{claims[0].name!r} is claimed by {owners}"

@@ -1,0 +1,244 @@
+"""From a request to a plan that is fixed: everything is opened, read and checked, and the `plan_id` is known.
+
+Nothing is evaluated here, and whatever can be refused is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, define, evolve, field, frozen
+
+from yb_eval.datasets import Selected
+from yb_eval.digest import HEX_ID, sha256_hex
+from yb_eval.errors import PluginError, UsageError, nearest
+from yb_eval.executors import Executor, choose
+from yb_eval.expressions import Expression
+from yb_eval.gates import ErrorLimit, read_gate
+from yb_eval.interfaces import Context, Gate, Metric, Plan, Snapshot, Target
+from yb_eval.metrics import Counts, Repeats
+from yb_eval.model import Declared
+from yb_eval.options import describe as describe_options
+from yb_eval.plugins import Extensions
+from yb_eval.record import Baseline, Store, compared, plan_id, read_baseline
+from yb_eval.runoptions import SuiteRequest
+from yb_eval.targets import Settings, open_target
+from yb_eval.work import Fold
+
+PLAN_SCHEMA = "yb-eval/plan/1"
+
+
+@frozen(slots=True)
+class Environment:
+    """What all suites of a run share: the store, and what cross-cutting plugins offer."""
+
+    store: Store
+    extensions: Extensions = field(factory=Extensions)
+    formats: Mapping[str, Any] = field(factory=dict)
+    targets: Mapping[str, Callable[..., Any]] = field(factory=dict)
+    metrics: Mapping[str, Callable[[], Metric[Any]]] = field(factory=dict)
+    gates: Mapping[str, Callable[..., Any]] = field(factory=dict)
+    executors: Mapping[str, Callable[[int], Executor]] = field(factory=dict)
+
+    @classmethod
+    def of(cls, store: Store, extensions: Extensions) -> Environment:
+        return cls(
+            store,
+            extensions,
+            formats=extensions.provide("yb_eval_dataset_formats"),
+            targets=extensions.provide("yb_eval_targets"),
+            metrics=extensions.provide("yb_eval_metrics"),
+            gates=extensions.provide("yb_eval_gates"),
+            executors=extensions.provide("yb_eval_executors"),
+        )
+
+
+@define(slots=True)
+class Prepared:
+    """A plan that is fixed. `content` is what `plan_id` identifies; close it when the run has ended."""
+
+    request: SuiteRequest
+    plan: Plan
+    snapshot: Snapshot
+    fold: Fold
+    gates: tuple[Gate, ...]
+    declared: Mapping[str, Declared]
+    baseline: Baseline | None
+    executor: Executor
+    content: Mapping[str, Any]
+    plan_id: str
+    target: Target | None
+
+    @property
+    def batch_size(self) -> int:
+        return self.request.run.batch_size or self.plan.evaluator.batch_size
+
+    def close(self) -> None:
+        if self.target is not None:
+            self.target.close()
+
+
+def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
+    """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold."""
+    run = request.run
+    if run.save is not None and run.force is None and (run.filter or run.limit):
+        raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
+    baseline = None
+    if run.against is not None:
+        baseline = read_baseline(run.against, environment.store, request.suite.name, base=request.base)
+    opener = _Opener(request, environment)
+    try:
+        return _prepare(request, environment, opener, baseline)
+    except BaseException:
+        if opener.opened is not None:
+            opener.opened.close()
+        raise
+
+
+def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, baseline: Baseline | None) -> Prepared:
+    run = request.run
+    plan = request.suite.build(
+        request.options,
+        Context(
+            target=opener.spec,
+            open_target=opener,
+            formats=environment.formats,
+            against=baseline is not None,
+            seed=run.seed,
+            store=environment.store.root / "plugins" / request.suite.name,
+        ),
+    )
+    if opener.opened is None and opener.spec != "builtin":
+        raise UsageError(f"the suite {request.suite.name!r} takes no --target")
+    if not HEX_ID.match(str(plan.evaluator.fingerprint)):
+        raise PluginError(f"the evaluator of {request.suite.name!r} has no fingerprint of 64 hex characters")
+    fold = Fold(
+        each=(*plan.metrics, *_extra(run.metric, environment)),
+        across=(Counts(), *((Repeats(repeats=run.repeats),) if run.repeats > 1 else ())),
+        repeats=run.repeats,
+    )
+    declared = declare(fold)
+    gates = (
+        ErrorLimit(run.max_errors),
+        *plan.gates,
+        *(read_gate(text, environment.gates) for text in run.gate),
+    )
+    if len(gates) == 1:
+        raise UsageError(f"{request.suite.name!r} has no gate, so it cannot fail", hint="add one with --gate 'EXPR'")
+    for gate in gates:
+        gate.bind(declared)
+    dataset = plan.dataset
+    if run.filter or run.limit:
+        dataset = Selected(dataset, filter=Expression.parse(run.filter) if run.filter else None, limit=run.limit)
+    snapshot = dataset.open()
+    executor = choose(run.executor, run.jobs, plan.evaluator.concurrency, environment.executors)
+    content = _content(request, plan, snapshot, gates, baseline, opener.opened)
+    return Prepared(
+        request, plan, snapshot, fold, gates, declared, baseline, executor, content, plan_id(content), opener.opened
+    )
+
+
+def declare(fold: Fold) -> dict[str, Declared]:
+    """Every measurement that the metrics of a run announce, by name. Raises `PluginError` for a name that two
+    announce."""
+    declared: dict[str, Declared] = {}
+    for metric in (*fold.across, *fold.each):
+        for entry in metric.declares:
+            known = declared.get(entry.name)
+            # The same measurement may be made of the whole and, by another metric, of its slices.
+            if known is not None and known.sliced == entry.sliced:
+                raise PluginError(f"two metrics measure {entry.name!r}")
+            declared[entry.name] = evolve(known or entry, sliced=entry.sliced or known is not None)
+    judgements = sorted({entry.judgement for entry in declared.values() if entry.judgement})
+    for entry in compared(judgements):
+        declared.setdefault(entry.name, entry)
+    return declared
+
+
+def _extra(names: tuple[str, ...], environment: Environment) -> list[Metric[Any]]:
+    for name in names:
+        if name not in environment.metrics:
+            raise UsageError(f"unknown metric {name!r}", hint=nearest(name, environment.metrics))
+    return [environment.metrics[name]() for name in names]
+
+
+@define(slots=True)
+class _Opener:
+    """Opens the target that the user named, and remembers it: the run shows it and closes it."""
+
+    request: SuiteRequest
+    environment: Environment
+    opened: Target | None = None
+
+    @property
+    def spec(self) -> str:
+        replay = self.request.run.replay
+        if replay is None:
+            return self.request.run.target
+        if self.request.run.target != "builtin":
+            raise UsageError("--replay and --target name two targets", hint="use one of them")
+        return f"replay:{replay}"
+
+    def __call__(self, builtins: Mapping[str, Callable[..., Target]]) -> Target:
+        run = self.request.run
+        settings = Settings(
+            timeout=run.timeout,
+            retries=run.retries,
+            jobs=run.jobs,
+            cache=self.environment.store.root / "cache" if run.cache else None,
+            record=run.record,
+            base=self.request.base,
+        )
+        self.opened = open_target(self.spec, builtins=builtins, schemes=self.environment.targets, settings=settings)
+        return self.opened
+
+
+def _content(
+    request: SuiteRequest,
+    plan: Plan,
+    snapshot: Snapshot,
+    gates: tuple[Gate, ...],
+    baseline: Baseline | None,
+    target: Target | None,
+) -> dict[str, Any]:
+    """What the plan's id identifies. Paths are in it by the bytes of their files, never by their names."""
+    run = request.run
+    return {
+        "schema": PLAN_SCHEMA,
+        "suite": request.suite.name,
+        "plugin": {"distribution": request.distribution, "version": request.version},
+        "core": version("yb-eval-core"),
+        "datasets": [{"id": snapshot.id, "revision_id": snapshot.revision_id, "count": snapshot.count}],
+        "target": target.fingerprint if target is not None else plan.evaluator.fingerprint,
+        "evaluator": plan.evaluator.fingerprint,
+        "options": option_identity(request.options),
+        "metrics": list(run.metric),
+        "gates": [{"gate": gate.text, "severity": gate.severity} for gate in gates],
+        "seed": run.seed,
+        "repeats": run.repeats,
+        "limit": run.limit,
+        "filter": run.filter,
+        "baseline": None if baseline is None else {"run_id": baseline.run_id, "digest": baseline.digest},
+    }
+
+
+def option_identity(options: Any) -> dict[str, Any]:
+    """The options that enter the plan's id, by name; a file stands for its bytes."""
+    values = asdict(options, recurse=False)
+    return {
+        info.name: _identity_of(values[info.attribute]) for info in describe_options(type(options)) if info.identity
+    }
+
+
+def _identity_of(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_identity_of(item) for item in value]
+    if isinstance(value, Path):
+        try:
+            return f"sha256:{sha256_hex(value.read_bytes())}"
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(value)) from error
+    return value

@@ -1,0 +1,64 @@
+"""Writing files so that nothing is ever lost or half-written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from yb_eval.errors import StoreError
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears under `path` whole, or not at all: a temporary name in the same folder, fsync, rename.
+
+    Raises `StoreError` (read-only folder, full disk). A character device such as /dev/full is written directly.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb", buffering=0) as device:
+                yield device
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        sync_folder(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"cannot write: {error.strerror or error}", where=str(path))
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a rename in `folder` durable. Where folders cannot be opened (Windows), renames are as durable as they
+    get."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _umask() -> int:
+    # There is no way to read the umask without setting it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

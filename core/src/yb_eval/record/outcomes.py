@@ -1,0 +1,153 @@
+"""The outcome log: one JSON line per outcome, in the dataset's order; its bytes are what `run_id` rests on.
+
+A line is `{"id", "status", "correct", "expected", "predicted", "reason", "tags", "details"}`, with `score`,
+`confidence`, `repeat` and `judgements` where there are any."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import IO, Any
+
+import orjson
+from attrs import field, frozen
+
+from yb_eval.digest import finite_json
+from yb_eval.errors import EvaluationError, StoreError
+from yb_eval.model import Judged, Judgement, Outcome, Status
+
+_STATUSES = frozenset({"scored", "error", "skipped"})
+_PLAIN = (str, bool, int)
+
+
+def encode(outcome: Outcome) -> bytes:
+    """The log line of an outcome, newline included.
+
+    Raises `EvaluationError` for an outcome that breaks the contract: an unknown status, an error without a reason, a
+    confidence outside 0..1, a value that is not JSON or not finite."""
+    line: dict[str, Any] = {"id": outcome.id}
+    try:
+        _judged(line, outcome)
+        line["tags"] = outcome.tags
+        details = outcome.details
+        if details:
+            finite_json(details, "details")
+        line["details"] = details
+        if outcome.repeat:
+            line["repeat"] = outcome.repeat
+        if outcome.judgements:
+            line["judgements"] = {name: _judgement(j) for name, j in outcome.judgements.items()}
+        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+    except (ValueError, TypeError) as error:  # orjson's own errors are TypeErrors
+        raise EvaluationError(f"the evaluator's outcome of sample {outcome.id!r} is not usable: {error}") from error
+
+
+def _judged(line: dict[str, Any], judged: Judged) -> None:
+    status = judged.status
+    if status not in _STATUSES:
+        raise ValueError(f"{status!r} is not a status")
+    if status != "scored" and not judged.reason:
+        raise ValueError(f"its status is {status!r} and it gives no reason")
+    correct = judged.correct
+    if correct is not None and (type(correct) is not bool or status != "scored"):
+        raise ValueError(f"correct={correct!r} with the status {status!r}")
+    expected, predicted = judged.expected, judged.predicted
+    if expected is not None and type(expected) not in _PLAIN:
+        finite_json(expected, "expected")
+    if predicted is not None and type(predicted) not in _PLAIN:
+        finite_json(predicted, "predicted")
+    line["status"] = status
+    line["correct"] = correct
+    line["expected"] = expected
+    line["predicted"] = predicted
+    line["reason"] = judged.reason
+    if judged.score is not None:
+        finite_json(judged.score, "score")
+        line["score"] = judged.score
+    confidence = judged.confidence
+    if confidence is not None:
+        if not 0 <= confidence <= 1:
+            raise ValueError(f"confidence {confidence!r} is outside 0..1")
+        line["confidence"] = confidence
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    line: dict[str, Any] = {}
+    _judged(line, judgement)
+    if judgement.details:
+        finite_json(judgement.details, "details")
+        line["details"] = judgement.details
+    return line
+
+
+def decode(line: bytes | Mapping[str, Any]) -> Outcome:
+    """The outcome of a log line. Raises `ValueError` for a line that is not one."""
+    data = orjson.loads(line) if isinstance(line, bytes) else line
+    try:
+        return Outcome(
+            id=data["id"],
+            tags=tuple(data["tags"]),
+            judgements={name: Judgement(**judged) for name, judged in data.get("judgements", {}).items()},
+            repeat=data.get("repeat", 0),
+            **{key: data[key] for key in ("status", "correct", "expected", "predicted", "reason", "details")},
+            score=data.get("score"),
+            confidence=data.get("confidence"),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not an outcome: {error}") from error
+
+
+def read_log(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """The lines of an outcome log, decoded. Raises `StoreError` for a line that is none."""
+    for number, line in enumerate(file, 1):
+        try:
+            yield orjson.loads(line)
+        except orjson.JSONDecodeError:
+            raise StoreError(f"line {number} of an outcome log is not JSON") from None
+
+
+@frozen(slots=True)
+class Record:
+    """One sample of a run, its repeats taken together: what a baseline keeps and a comparison looks at.
+
+    With repeats, `correct` and `predicted` are the majority's (`None` for a tie in `correct`; the smallest JSON for a
+    tie in `predicted`), `score` is the mean, and `status` is `scored` only if every repeat is."""
+
+    status: Status
+    correct: bool | None
+    predicted: Any
+    score: float | None = None
+    judgements: Mapping[str, Record] = field(factory=dict)
+
+
+def records(lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Record]]:
+    """(id, record) for each sample of a log, whose repeats stand one after another."""
+    for sample_id, group in groupby(lines, key=lambda line: line["id"]):
+        repeats = list(group)
+        names = repeats[0].get("judgements", {})
+        judgements = {
+            name: _together([line["judgements"][name] for line in repeats if name in line.get("judgements", {})])
+            for name in names
+        }
+        yield sample_id, _together(repeats, judgements)
+
+
+def _together(lines: list[Mapping[str, Any]], judgements: Mapping[str, Record] | None = None) -> Record:
+    if len(lines) == 1:
+        line = lines[0]
+        return Record(line["status"], line["correct"], line["predicted"], line.get("score"), judgements or {})
+    statuses = {line["status"] for line in lines}
+    status: Status = "error" if "error" in statuses else "skipped" if "skipped" in statuses else "scored"
+    right = sum(1 for line in lines if line["correct"] is True)
+    wrong = sum(1 for line in lines if line["correct"] is False)
+    said = Counter(orjson.dumps(line["predicted"], option=orjson.OPT_SORT_KEYS) for line in lines)
+    most = min(said.items(), key=lambda item: (-item[1], item[0]))[0]
+    scores = [line["score"] for line in lines if line.get("score") is not None]
+    return Record(
+        status,
+        None if right == wrong else right > wrong,
+        orjson.loads(most),
+        sum(scores) / len(scores) if scores else None,
+        judgements or {},
+    )

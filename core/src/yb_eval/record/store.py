@@ -1,0 +1,203 @@
+"""The store: `.yb-eval/objects/sha256/ab/cdef...` for manifests and outcome logs, `.yb-eval/refs/` for names.
+
+Objects are immutable, named by the sha256 of their bytes and verified when read. A ref is a file that holds an
+object's name: `refs/latest`, and `refs/runs/RUN_ID/...`, one for each time that run was made. Names hold no colon,
+and nothing is a symlink, so that a store can be copied anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+from attrs import frozen
+
+from yb_eval.digest import HEX_ID, sha256_hex
+from yb_eval.errors import StoreError, UsageError, shorten
+from yb_eval.record.files import atomic, cannot_write, sync_folder
+from yb_eval.record.manifest import COMPOSED_SCHEMA, SUITE_SCHEMA, composed_ids, verify_manifest
+
+_CHUNK = 1 << 20
+
+
+@frozen(slots=True)
+class StoredRun:
+    """A run as the store has it: the name of its manifest object, and the manifest."""
+
+    sha256: str
+    manifest: Mapping[str, Any]
+
+    @property
+    def composed(self) -> bool:
+        return bool(self.manifest.get("schema") == COMPOSED_SCHEMA)
+
+    @property
+    def run_id(self) -> str:
+        return str(self.manifest["run_id"])
+
+
+@frozen(slots=True)
+class Store:
+    """The store in the folder `root`, which is made when something is first written."""
+
+    root: Path
+
+    def object_path(self, sha256: str) -> Path:
+        return self.root / "objects" / "sha256" / sha256[:2] / sha256[2:]
+
+    def put(self, data: bytes) -> str:
+        """Keeps `data` and returns its name."""
+        name = sha256_hex(data)
+        path = self.object_path(name)
+        if not path.exists():
+            with atomic(path) as file:
+                file.write(data)
+        return name
+
+    def adopt(self, path: Path, sha256: str) -> None:
+        """Moves a finished file, whose digest is known, into the objects."""
+        target = self.object_path(sha256)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
+        except OSError as error:
+            raise cannot_write(target, error) from error
+        sync_folder(target.parent)
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes of an object. Raises `StoreError` if it is missing or not what its name says."""
+        with self.open(sha256) as file:
+            data = file.read()
+        if sha256_hex(data) != sha256:
+            raise StoreError("the object's bytes do not match its name", where=str(self.object_path(sha256)))
+        return data
+
+    @contextmanager
+    def open(self, sha256: str) -> Iterator[IO[bytes]]:
+        """An object as a file, unverified: `check` it first where it must be believed."""
+        path = self.object_path(sha256)
+        try:
+            file = path.open("rb")
+        except OSError as error:
+            raise StoreError(f"an object cannot be read: {error.strerror}", where=str(path)) from error
+        with file:
+            yield file
+
+    def check(self, sha256: str) -> int:
+        """Recomputes an object's digest and returns its size in bytes. Raises `StoreError` if it does not match."""
+        digest, size = hashlib.sha256(), 0
+        with self.open(sha256) as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+        if digest.hexdigest() != sha256:
+            raise StoreError("the object's bytes do not match its name", where=str(self.object_path(sha256)))
+        return size
+
+    def record(self, manifest: Mapping[str, Any]) -> str:
+        """Keeps a manifest and the ref of its run; returns the object's name."""
+        name = self.put(orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        started = "".join(c for c in str(manifest["envelope"].get("started", "")) if c.isalnum())
+        self._point(self.root / "refs" / "runs" / str(manifest["run_id"]) / f"{started}-{name[:12]}", name)
+        return name
+
+    def latest(self, name: str) -> None:
+        """Makes `latest` mean the manifest object called `name`."""
+        self._point(self.root / "refs" / "latest", name)
+
+    def _point(self, path: Path, name: str) -> None:
+        with atomic(path) as file:
+            file.write(name.encode("ascii") + b"\n")
+
+    def find(self, text: str) -> StoredRun:
+        """The run that `text` names: `latest`, or at least four characters of a run id.
+
+        Raises `UsageError` if there is none or more than one, `StoreError` if what is found does not verify.
+        """
+        if text == "latest":
+            path = self.root / "refs" / "latest"
+            if not path.is_file():
+                raise UsageError("nothing has been run yet", where=str(self.root), hint="yb-eval run SUITE")
+            return self._read(path)
+        if len(text) < 4 or not HEX_ID.match(text.ljust(64, "0")):
+            raise UsageError(f"{shorten(text)} is not a run", hint="'latest', or at least 4 characters of a run id")
+        folder = self.root / "refs" / "runs"
+        known = sorted(path.name for path in folder.glob(f"{text}*")) if folder.is_dir() else []
+        if not known:
+            raise UsageError(f"no run {text} in {self.root}", hint="see: yb-eval history SUITE")
+        if len(known) > 1:
+            raise UsageError(f"{text} names {len(known)} runs", hint=", ".join(name[:12] for name in known[:4]))
+        return self._read(max((folder / known[0]).iterdir(), key=lambda path: path.name))
+
+    def _read(self, ref: Path) -> StoredRun:
+        try:
+            name = ref.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError("a ref cannot be read", where=str(ref)) from error
+        if not HEX_ID.match(name):
+            raise StoreError("a ref does not hold an object's name", where=str(ref))
+        try:
+            manifest = orjson.loads(self.get(name))
+        except orjson.JSONDecodeError as error:
+            raise StoreError("a manifest is not JSON", where=str(self.object_path(name))) from error
+        if not isinstance(manifest, dict) or manifest.get("schema") not in (SUITE_SCHEMA, COMPOSED_SCHEMA):
+            raise StoreError("not a manifest that this version reads", where=str(self.object_path(name)))
+        return StoredRun(name, manifest)
+
+    def runs(self) -> Iterator[StoredRun]:
+        """Every stored run, oldest first; a run made several times is there several times."""
+        folder = self.root / "refs" / "runs"
+        refs = [ref for run in folder.iterdir() for ref in run.iterdir()] if folder.is_dir() else []
+        for ref in sorted(refs, key=lambda path: (path.name, path.parent.name)):
+            if not ref.name.startswith("."):
+                yield self._read(ref)
+
+    def children(self, run: StoredRun) -> list[StoredRun]:
+        """The suites' runs of a composed run, in its order; of any other run, the run itself."""
+        if not run.composed:
+            return [run]
+        return [StoredRun(c["manifest"], orjson.loads(self.get(c["manifest"]))) for c in run.manifest["children"]]
+
+    def verify(self, run: StoredRun) -> list[str]:
+        """Recomputes every digest of a run, offline, and returns what was checked, a line each.
+
+        Raises `StoreError` for the first that does not hold.
+        """
+        checked = [f"manifest {run.sha256}"]
+        self.get(run.sha256)
+        if run.composed:
+            children = self.children(run)
+            for child in children:
+                checked += self.verify(child)
+            claimed = run.manifest["plan_id"], run.manifest["run_id"]
+            if composed_ids(run.manifest["children"]) != claimed:
+                raise StoreError(f"the ids of the composed run {run.run_id} do not follow from its children's")
+            for entry, child in zip(run.manifest["children"], children, strict=True):
+                if entry["run_id"] != child.run_id:
+                    raise StoreError(f"the composed run {run.run_id} lists another run than the one it holds")
+        else:
+            verify_manifest(run.manifest)
+            if run.manifest["report"]["run_id"] != run.run_id:
+                raise StoreError(f"the manifest of {run.run_id} reports another run")
+            outcomes = run.manifest["report"]["outcomes"]
+            if self.check(outcomes["sha256"]) != outcomes["size"]:
+                raise StoreError(f"the outcome log of {run.run_id} has another size than the manifest says")
+            checked += [f"outcomes {outcomes['sha256']}", f"plan_id {run.manifest['plan_id']}"]
+        return [*checked, f"run_id {run.run_id}"]
+
+    def verify_all(self) -> list[str]:
+        """Verifies every object and every run of the store."""
+        checked = []
+        objects = self.root / "objects" / "sha256"
+        for path in sorted(objects.glob("??/*")) if objects.is_dir() else []:
+            name = path.parent.name + path.name
+            if HEX_ID.match(name):  # what a killed run left under a temporary name is no object
+                self.check(name)
+                checked.append(f"object {name}")
+        for run in self.runs():
+            checked += self.verify(run)
+        return checked

@@ -1,0 +1,261 @@
+"""The flow of one suite: batches of samples become outcomes, outcomes become measurements, measurements meet gates.
+
+One direction, constant memory: the outcome log is written and hashed as it comes, metrics are folded batch by batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from attrs import asdict, define
+
+from yb_eval.errors import EvaluationError, StoreError
+from yb_eval.gates import decide
+from yb_eval.metrics import average
+from yb_eval.model import Comparison, Measurement, Measurements, Sample, Verdict, VerdictWord
+from yb_eval.plugins import describe
+from yb_eval.preparation import Prepared
+from yb_eval.record import Store, compare, compared, decode, measure, read_log, records, run_id, verify_manifest
+from yb_eval.record.manifest import SUITE_SCHEMA
+from yb_eval.record.partial import PartialLog, begin, discard, resume
+from yb_eval.work import BatchWork, Fold, States
+
+#: Called with (samples done, samples in all) as a run goes on.
+Progress = Callable[[int, int], None]
+
+
+@define(slots=True)
+class SuiteRun:
+    """A suite's run that has ended: its entry of the JSON report, and where it is kept (`None` if it is not)."""
+
+    report: dict[str, Any]
+    verdict: VerdictWord
+    manifest: str | None = None
+
+
+def execute(prepared: Prepared, store: Store, progress: Progress | None = None) -> SuiteRun:
+    """Runs a prepared plan to its verdict and keeps the record.
+
+    Raises `NotMeasured` errors for what leaves no trustworthy result; the outcomes so far are kept for `--resume`.
+    """
+    opened = (resume if prepared.request.run.resume else begin)(store, prepared.plan_id, prepared.content)
+    with opened as log:
+        states = _fold(prepared, log, progress or _silent)
+        measurements = _measurements(prepared.fold, states)
+        size, count = log.size, log.count
+        outcomes = log.finish()
+    comparison = _comparison(prepared, store, outcomes)
+    measurements = Measurements([*measurements.values(), *measure(comparison, _judgements(prepared))])
+    baseline = prepared.baseline.measurements if prepared.baseline is not None else None
+    verdicts = [gate.check(measurements, baseline, comparison) for gate in prepared.gates]
+    report = _report(prepared, measurements, verdicts, comparison)
+    report["outcomes"] = {"sha256": outcomes, "size": size, "count": count}
+    report["run_id"] = run_id(prepared.plan_id, outcomes, report["measurements"], report["gates"])
+    run = SuiteRun(report, decide(verdicts))
+    discard(store, prepared.plan_id)
+    return run
+
+
+def record(run: SuiteRun, prepared: Prepared, store: Store, envelope: Mapping[str, Any]) -> None:
+    """Keeps the manifest of a run, after checking that it verifies."""
+    manifest = {
+        "schema": SUITE_SCHEMA,
+        "plan_id": prepared.plan_id,
+        "run_id": run.report["run_id"],
+        "plan": prepared.content,
+        "report": run.report,
+        "envelope": {**envelope, "name": run.report["name"], "observations": _observations(prepared)},
+    }
+    verify_manifest(orjson.loads(orjson.dumps(manifest)))
+    run.manifest = store.record(manifest)
+
+
+def _silent(done: int, total: int) -> None:
+    pass
+
+
+def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> States:
+    fold, total = prepared.fold, prepared.snapshot.count
+    states = fold.start()
+    kept: list[str] = []
+    if prepared.request.run.resume:
+        states, kept = _replayed(prepared, log)
+    work = BatchWork(prepared.plan.evaluator, fold)
+    batches = _rest(prepared.snapshot.samples(prepared.batch_size), kept)
+    done = len(kept)
+    shards = prepared.executor.map(work, batches)
+    try:
+        for shard in shards:
+            log.write(shard.log, shard.count)
+            states = fold.merge(states, shard.states)
+            done += shard.count // fold.repeats
+            progress(done, total)
+    finally:
+        close = getattr(shards, "close", None)
+        if close is not None:
+            close()
+    if done != total:
+        raise EvaluationError(f"{done} of {total} samples have an outcome")
+    return states
+
+
+def _replayed(prepared: Prepared, log: PartialLog) -> tuple[States, list[str]]:
+    """Folds what an earlier attempt finished; returns the ids of its samples too, to be skipped."""
+    fold = prepared.fold
+    states, ids = fold.start(), []
+    for lines in log.kept(fold.repeats):
+        states = fold.add(states, [decode(line) for line in lines])
+        ids += [line["id"] for line in lines[:: fold.repeats]]
+    return states, ids
+
+
+def _rest(batches: Iterator[Sequence[Sample]], kept: Sequence[str]) -> Iterator[Sequence[Sample]]:
+    """The batches after the samples whose outcomes are kept."""
+    skip = 0
+    for batch in batches:
+        known = kept[skip : skip + len(batch)]
+        if not known:
+            yield batch
+            continue
+        if [sample.id for sample in batch[: len(known)]] != list(known):
+            raise StoreError("the interrupted run's log has other samples than the dataset", hint="run it anew")
+        skip += len(known)
+        if len(known) < len(batch):
+            yield batch[len(known) :]
+
+
+def _measurements(fold: Fold, states: States) -> Measurements:
+    try:
+        across = [m for metric, state in zip(fold.across, states.across, strict=True) for m in metric.finish(state)]
+        repeats = [
+            Measurements(m for metric, state in zip(fold.each, row, strict=True) for m in metric.finish(state))
+            for row in states.each
+        ]
+        each = repeats[0] if len(repeats) == 1 else average(repeats)
+        measured = Measurements(map(_sound, [*across, *each.values()]))
+    except Exception as error:
+        raise EvaluationError(f"a metric failed: {describe(error)}") from error
+    announced = {entry.name for metric in (*fold.across, *fold.each) for entry in metric.declares}
+    for name in measured:
+        if name.partition("[")[0] not in announced:
+            raise EvaluationError(f"a metric measured {name!r}, which none declares")
+    return measured
+
+
+def _sound(measurement: Measurement) -> Measurement:
+    """The measurement, or a null one with the reason where its value is not a finite number."""
+    value = measurement.value
+    if value is None:
+        return measurement if measurement.reason else Measurement(measurement.name, None, reason="no reason was given")
+    if type(value) not in (int, float) or not math.isfinite(value):
+        return Measurement(measurement.name, None, measurement.n, reason=f"the metric returned {value!r}")
+    if measurement.interval is not None and not all(math.isfinite(bound) for bound in measurement.interval):
+        return Measurement(measurement.name, None, measurement.n, reason=f"its interval is {measurement.interval!r}")
+    return measurement
+
+
+def _comparison(prepared: Prepared, store: Store, outcomes: str) -> Comparison | None:
+    baseline = prepared.baseline
+    if baseline is None:
+        return None
+    now = {(prepared.snapshot.id, prepared.snapshot.revision_id)}
+    same = {revision for _, revision in now} == {revision for _, revision in baseline.datasets}
+    with store.open(outcomes) as log:
+        return compare(
+            baseline.samples,
+            records(read_log(log)),
+            baseline_run_id=baseline.run_id,
+            same_revision=same,
+            seed=prepared.request.run.seed,
+        )
+
+
+def _judgements(prepared: Prepared) -> list[str]:
+    return sorted({entry.judgement for entry in prepared.declared.values() if entry.judgement})
+
+
+def _report(
+    prepared: Prepared, measurements: Measurements, verdicts: Sequence[Verdict], comparison: Comparison | None
+) -> dict[str, Any]:
+    request, snapshot, target = prepared.request, prepared.snapshot, prepared.target
+    counted = {name: measurements[name].value for name in ("scored", "errors", "skipped")}
+    details = prepared.plan.details
+    # Without a baseline the gates see why there is no `changed`; a reader need not see seven times that there is none.
+    unasked = {entry.name for entry in compared(_judgements(prepared))} if comparison is None else set()
+    return {
+        "suite": request.suite.name,
+        "name": request.name,
+        "plan_id": prepared.plan_id,
+        "run_id": None,
+        "verdict": decide(verdicts),
+        "plugin": {"distribution": request.distribution, "version": request.version},
+        "target": {
+            "spec": target.spec if target is not None else "builtin",
+            "fingerprint": prepared.content["target"],
+        },
+        "datasets": [
+            {
+                "id": snapshot.id,
+                "revision_id": snapshot.revision_id,
+                "count": snapshot.count,
+                "files": [asdict(file) for file in snapshot.files],
+            }
+        ],
+        "counts": {
+            "samples": snapshot.count,
+            "scored": counted["scored"],
+            "error": counted["errors"],
+            "skipped": counted["skipped"],
+        },
+        "measurements": {m.name: _measurement(m) for m in measurements.values() if m.name not in unasked},
+        "declared": {
+            entry.name: {"help": entry.help, "low": entry.low, "high": entry.high, "better": entry.better}
+            for entry in prepared.declared.values()
+        },
+        "gates": [asdict(verdict) for verdict in verdicts],
+        "comparison": None if comparison is None else _compared(comparison, prepared, measurements),
+        "outcomes": None,
+        "notes": [*snapshot.notes, *_partial(prepared)],
+        "details": dict(details(measurements, comparison)) if details is not None else {},
+    }
+
+
+def _partial(prepared: Prepared) -> list[str]:
+    run = prepared.request.run
+    parts = [f"--{name} {value}" for name, value in (("filter", run.filter), ("limit", run.limit)) if value is not None]
+    return [f"only a part of the dataset was evaluated ({', '.join(parts)})"] if parts else []
+
+
+def _measurement(m: Measurement) -> dict[str, Any]:
+    entry: dict[str, Any] = {"value": m.value, "n": m.n, "interval": m.interval, "reason": m.reason}
+    return {**entry, "details": dict(m.details)} if m.details else entry
+
+
+def _compared(comparison: Comparison, prepared: Prepared, measurements: Measurements) -> dict[str, Any]:
+    assert prepared.baseline is not None
+    earlier = prepared.baseline.measurements
+    changes = {}
+    for name, now in measurements.items():
+        then = earlier.get(name)
+        if then is None or then.value is None or now.value is None:
+            continue
+        declared = prepared.declared[name.partition("[")[0]]
+        pair = comparison.judgements.get(declared.judgement or "") if "[" not in name else None
+        interval = None
+        if pair is not None and declared.pairing is not None:
+            interval = pair.interval if declared.pairing == "correct" else pair.score_interval
+        changes[name] = {
+            "value": now.value,
+            "baseline": then.value,
+            "change": now.value - then.value,
+            "interval": interval,
+        }
+    return {**asdict(comparison), "measurements": changes}
+
+
+def _observations(prepared: Prepared) -> dict[str, Any]:
+    observed = getattr(prepared.plan.evaluator, "observations", None)
+    return dict(observed()) if observed is not None else {}

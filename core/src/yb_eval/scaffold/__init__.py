@@ -1,0 +1,1 @@
+"""Templates of `yb-eval plugin new`."""

@@ -1,0 +1,148 @@
+"""From what the user wrote after `--target` to a target."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from yb_eval.digest import HEX_ID
+from yb_eval.errors import PluginError, UsageError, YbEvalError, nearest
+from yb_eval.interfaces import Concurrency, Target
+from yb_eval.targets.failures import failed
+from yb_eval.targets.secrets import mask
+from yb_eval.targets.settings import Settings
+
+Factory = Callable[[str, Settings], Target]
+
+
+def _python(spec: str, settings: Settings) -> Target:
+    from yb_eval.targets.python import open_python
+
+    return open_python(spec, settings)
+
+
+def _exec(spec: str, settings: Settings) -> Target:
+    from yb_eval.targets.process import open_exec
+
+    return open_exec(spec, settings)
+
+
+def _http(spec: str, settings: Settings) -> Target:
+    from yb_eval.targets.http import open_http
+
+    return open_http(spec, settings)
+
+
+def _replay(spec: str, settings: Settings) -> Target:
+    from yb_eval.targets.replay import open_replay
+
+    return open_replay(spec, settings)
+
+
+#: The schemes of core, as the hook `yb_eval_targets` offers them. What a scheme needs is imported when it is used.
+SCHEMES: Mapping[str, Factory] = {"python": _python, "exec": _exec, "http": _http, "https": _http, "replay": _replay}
+
+
+def open_target(
+    spec: str,
+    *,
+    builtins: Mapping[str, Callable[..., Target]],
+    schemes: Mapping[str, Factory] | None = None,
+    settings: Settings | None = None,
+) -> Target:
+    """The target that `spec` names, with the cache and the recording of `settings` around it.
+
+    `spec` is the name of one of `builtins`, a suite's reference systems (`builtin`), `name:argument` for a built-in
+    that takes an argument, or one of the schemes `python:`, `exec:`, `http:`, `https:` and `replay:`, or one of
+    `schemes`, which plugins bring.
+
+    A recording holds what was answered from the cache too. A replay is not cached: its cassette is one already.
+
+    Raises `UsageError`, without showing credentials, for what cannot be opened.
+    """
+    settings = settings or Settings()
+    name, colon, argument = spec.partition(":")
+    # A plugin cannot take over a scheme of core.
+    factories = {**(schemes or {}), **SCHEMES}
+    if not spec.isprintable() or not _writable(spec):
+        raise UsageError(f"the target {mask(spec)!r} has characters that cannot be printed")
+    if name in builtins:
+        target = _builtin(name, builtins[name], argument if colon else None)
+    elif colon and name in factories:
+        target = factories[name](spec, settings) if name in SCHEMES else _plugged(name, factories[name], spec, settings)
+    else:
+        raise UsageError(f"unknown target {mask(spec)!r}", hint=_hint(spec, builtins, factories, settings.base))
+    try:
+        if settings.cache is not None and name != "replay":
+            from yb_eval.targets.cache import CachedTarget
+
+            target = CachedTarget(target, settings.base / settings.cache)
+        if settings.record is not None:
+            target = _recording(target, name, argument, settings, settings.base / settings.record)
+    except BaseException:
+        target.close()
+        raise
+    return target
+
+
+def _recording(target: Target, name: str, argument: str, settings: Settings, path: Path) -> Target:
+    from yb_eval.targets.record import RecordingTarget
+
+    if name == "replay" and (settings.base / argument).resolve() == path.resolve():
+        raise UsageError("a recording cannot be replayed into itself", where=str(path), hint="--record another file")
+    return RecordingTarget(target, path, resume=settings.resume)
+
+
+def _builtin(name: str, make: Callable[..., Target], argument: str | None) -> Target:
+    takes = [
+        p for p in inspect.signature(make).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if argument is not None and not takes:
+        raise UsageError(f"the target {name!r} takes no argument", hint=f"--target {name}")
+    if argument is None and takes and takes[0].default is takes[0].empty:
+        raise UsageError(f"the target {name!r} needs an argument", hint=f"--target {name}:{takes[0].name.upper()}")
+    return make() if argument is None else make(argument)
+
+
+def _plugged(name: str, make: Factory, spec: str, settings: Settings) -> Target:
+    label = f"the plugin target {name}:"
+    try:
+        target: Any = make(spec, settings)
+    except (YbEvalError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise PluginError(f"{label} cannot be opened: {failed(error)}") from error
+    fingerprint = getattr(target, "fingerprint", None)
+    if not isinstance(fingerprint, str) or not HEX_ID.match(fingerprint):
+        raise PluginError(f"{label} has no fingerprint of 64 hex characters", hint="use yb_eval.digest.identify")
+    size = getattr(target, "batch_size", None)
+    if type(size) is not int or size < 1 or getattr(target, "concurrency", None) not in get_args(Concurrency):
+        raise PluginError(f"{label} has no valid batch_size and concurrency", hint="see yb_eval.interfaces.Target")
+    opened: Target = target
+    return opened
+
+
+def _writable(spec: str) -> bool:
+    try:
+        spec.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _hint(spec: str, builtins: Mapping[str, Any], factories: Mapping[str, Any], base: Path) -> str | None:
+    name, colon, rest = spec.partition(":")
+    known = [*builtins, *(f"{scheme}:" for scheme in factories)]
+    try:
+        is_file = bool(spec) and (base / spec).is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if is_file:
+        runner = "python " if spec.endswith(".py") else ""
+        return f"replay:{spec}" if spec.endswith(".jsonl") else f"exec:{runner}{spec}"
+    close = nearest(f"{name}:" if colon else name, known)
+    if colon and rest.isidentifier() and (close is None or close.startswith("known")):
+        return f"python:{mask(spec)}"
+    return close

@@ -1,0 +1,168 @@
+"""Check digits of the number formats the guards know: pure functions over strings of ASCII digits.
+
+Nothing here strips separators or folds other scripts' digits: that is the work of `normalise`, once and with offsets.
+Anything that is not exactly the right number of ASCII digits is simply not valid; no function raises on hostile input.
+All-zero and repeated-digit numbers pass several of these checks and are never issued, so they are never valid here.
+
+Sources: INN, the tax service's order on taxpayer numbers (weights as in python-stdnum `ru.inn`); SNILS, the pension
+fund's rule (weights 9..1, modulo 101, 100 counts as 00); OGRN/OGRNIP, the register's rule (last digit of the remainder
+by 11 and by 13); Luhn, ISO/IEC 7812-1 annex B; IBAN, ISO 13616 with the country structures of python-stdnum.
+"""
+
+from __future__ import annotations
+
+from .issuers import find_issuer
+
+__all__ = [
+    "iban_check",
+    "iban_valid",
+    "inn10_check",
+    "inn10_valid",
+    "inn12_check",
+    "inn12_valid",
+    "issuer",
+    "luhn_check",
+    "luhn_valid",
+    "ogrn_check",
+    "ogrn_valid",
+    "ogrnip_check",
+    "ogrnip_valid",
+    "snils_check",
+    "snils_valid",
+]
+
+# The check is defined for SNILS numbers above 001-001-998 only.
+_SNILS_FIRST_CHECKED = 1_001_998
+_INN10_WEIGHTS = (2, 4, 10, 3, 5, 9, 4, 6, 8)
+_INN12_WEIGHTS = ((7, 2, 4, 10, 3, 5, 9, 4, 6, 8), (3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8))
+_LUHN_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_CODE_ZERO = ord("0")
+
+
+def _digits(text: str, length: int) -> bool:
+    """Tell whether `text` is `length` ASCII digits that are not all the same one."""
+    return len(text) == length and text.isascii() and text.isdigit() and text.count(text[0]) != length
+
+
+def _body(text: str, length: int) -> str:
+    if len(text) != length or not text.isascii() or not text.isdigit():
+        raise ValueError(f"a body of {length} ASCII digits is needed")
+    return text
+
+
+def _weighted(digits: str, weights: tuple[int, ...]) -> int:
+    return sum(weight * (code - _CODE_ZERO) for weight, code in zip(weights, digits.encode(), strict=False))
+
+
+def _mod11(digits: str, weights: tuple[int, ...]) -> str:
+    return str(_weighted(digits, weights) % 11 % 10)
+
+
+def inn10_check(body: str) -> str:
+    """Return the check digit of an organisation's INN for its first 9 digits. ValueError if `body` is not 9 digits."""
+    return _mod11(_body(body, 9), _INN10_WEIGHTS)
+
+
+def inn10_valid(digits: str) -> bool:
+    """Tell whether `digits` is a valid organisation's INN: 10 digits, region not 00. A random run passes in 10 %."""
+    return _digits(digits, 10) and not digits.startswith("00") and digits[9] == _mod11(digits, _INN10_WEIGHTS)
+
+
+def inn12_check(body: str) -> str:
+    """Return the two check digits of a person's INN for its first 10 digits. ValueError if `body` is not 10 digits."""
+    first = _mod11(_body(body, 10), _INN12_WEIGHTS[0])
+    return first + _mod11(body + first, _INN12_WEIGHTS[1])
+
+
+def inn12_valid(digits: str) -> bool:
+    """Tell whether `digits` is a valid person's INN: 12 digits, region not 00. A random run passes in 1 %."""
+    return (
+        _digits(digits, 12)
+        and not digits.startswith("00")
+        and digits[10] == _mod11(digits, _INN12_WEIGHTS[0])
+        and digits[11] == _mod11(digits, _INN12_WEIGHTS[1])
+    )
+
+
+def snils_check(body: str) -> str:
+    """Return the two check digits of a SNILS for its first 9 digits. ValueError if `body` is not 9 digits.
+
+    The rule is defined for bodies above 001001998 only; `snils_valid` refuses the others.
+    """
+    _body(body, 9)
+    return f"{_weighted(body, (9, 8, 7, 6, 5, 4, 3, 2, 1)) % 101 % 100:02d}"
+
+
+def snils_valid(digits: str) -> bool:
+    """Tell whether `digits` is a valid SNILS: 11 digits above 001-001-998. A random run passes in 1 %."""
+    return _digits(digits, 11) and int(digits[:9]) > _SNILS_FIRST_CHECKED and digits[9:] == snils_check(digits[:9])
+
+
+def ogrn_check(body: str) -> str:
+    """Return the check digit of an OGRN for its first 12 digits. ValueError if `body` is not 12 digits."""
+    return str(int(_body(body, 12)) % 11 % 10)
+
+
+def ogrn_valid(digits: str) -> bool:
+    """Tell whether `digits` is a valid OGRN: 13 digits, the first one 1 or 5 (a legal person's main record)."""
+    return _digits(digits, 13) and digits[0] in "15" and digits[12] == ogrn_check(digits[:12])
+
+
+def ogrnip_check(body: str) -> str:
+    """Return the check digit of an OGRNIP for its first 14 digits. ValueError if `body` is not 14 digits.
+
+    The last digit of the remainder by 13: python-stdnum 2.2 compares the whole remainder and so refuses the valid
+    numbers whose remainder is 10, 11 or 12, which is why this one is our own.
+    """
+    return str(int(_body(body, 14)) % 13 % 10)
+
+
+def ogrnip_valid(digits: str) -> bool:
+    """Tell whether `digits` is a valid OGRNIP: 15 digits, the first one 3 (a sole trader's main record)."""
+    return _digits(digits, 15) and digits[0] == "3" and digits[14] == ogrnip_check(digits[:14])
+
+
+def _luhn_sum(digits: str) -> int:
+    codes = digits.encode()
+    return sum(codes[-1::-2]) - _CODE_ZERO * ((len(codes) + 1) // 2) + sum(
+        _LUHN_DOUBLED[code - _CODE_ZERO] for code in codes[-2::-2]
+    )
+
+
+def luhn_check(body: str) -> str:
+    """Return the Luhn check digit for `body`, any number of digits. ValueError if `body` is not all digits."""
+    return str(-_luhn_sum(_body(body, len(body) or 1) + "0") % 10)
+
+
+def luhn_valid(digits: str) -> bool:
+    """Tell whether `digits` (two or more) passes Luhn. A random run passes in 10 %, whatever its length."""
+    return len(digits) > 1 and _digits(digits, len(digits)) and _luhn_sum(digits) % 10 == 0
+
+
+def iban_check(country: str, bban: str) -> str:
+    """Return the two ISO 7064 mod 97-10 check digits for a country code and a BBAN (upper-case ASCII letters, digits)."""
+    text = bban + country + "00"
+    if len(country) != 2 or not text.isascii() or not text.isalnum() or text != text.upper():
+        raise ValueError("a two-letter country code and a BBAN of upper-case ASCII letters and digits are needed")
+    return f"{98 - int(''.join(str(int(char, 36)) for char in text)) % 97:02d}"
+
+
+def iban_valid(iban: str) -> bool:
+    """Tell whether `iban` (upper case, no separators) has a valid check, country, length and national structure."""
+    if not (15 <= len(iban) <= 34 and iban.isascii() and iban.isalnum() and iban == iban.upper()):
+        return False
+    if not (iban[:2].isalpha() and iban[2:4].isdigit()) or iban[4:].count(iban[4]) == len(iban) - 4:
+        return False
+    if int("".join(str(int(char, 36)) for char in iban[4:] + iban[:4])) % 97 != 1:
+        return False
+    from stdnum import iban as stdnum_iban  # imported late: loading its tables costs 30 ms
+
+    return bool(stdnum_iban.is_valid(iban))
+
+
+def issuer(pan: str) -> str | None:
+    """Return the brand whose prefix and length `pan` (ASCII digits) has, such as "mir", or None. Luhn is not looked at."""
+    if not pan.isascii() or not pan.isdigit():
+        return None
+    found = find_issuer(pan)
+    return None if found is None else found.brand

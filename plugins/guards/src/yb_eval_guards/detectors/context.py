@@ -1,0 +1,126 @@
+"""What the words around a number say it is."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import attrs
+
+from ..tables import load_table
+
+__all__ = ["Label", "Labels", "load_labels"]
+
+# How far a label may stand from its number. A word against a number must be close: "order 12, card ..." is about a card.
+BEFORE = 48
+BEFORE_AGAINST = 20
+AFTER = 28
+_HEADER = 512
+
+_WORD = re.compile("[A-ZА-ЯЁ]+(?![a-zа-яё])|[A-ZА-ЯЁ]?[a-zа-яё]+|[\u4e00-\u9fff]+")
+_SENTENCE_END = re.compile(r"[.;!?\n\"{}\[\]]")
+_DIGIT = re.compile("[0-9]")
+_STEM = 4
+
+
+@attrs.frozen(slots=True)
+class Label:
+    """A kind of number: `name`, whether a detector of that name looks for it, and the digit counts it may claim."""
+
+    name: str
+    detects: bool
+    lengths: frozenset[int]
+
+
+class Labels:
+    """Looks up words; see `data/labels.toml`."""
+
+    def __init__(self, table: dict[str, dict[str, object]]) -> None:
+        self._words: dict[str, list[Label]] = {}
+        self._stems: dict[str, list[tuple[str, Label]]] = {}
+        self.neutral: Label | None = None
+        for name, entry in table.items():
+            lengths, words = entry["lengths"], entry["words"]
+            assert isinstance(lengths, list) and isinstance(words, list)
+            label = Label(name, bool(entry["detects"]), frozenset(lengths))
+            if name == "neutral":
+                self.neutral = label
+            for word in words:
+                if word.endswith("*"):
+                    self._stems.setdefault(word[: min(_STEM, len(word) - 1)], []).append((word[:-1], label))
+                else:
+                    self._words.setdefault(word, []).append(label)
+
+    def words(self, *names: str) -> list[str]:
+        """Return the words and stems of the named labels, sorted."""
+        found = {word for word, labels in self._words.items() if any(label.name in names for label in labels)}
+        for stems in self._stems.values():
+            found |= {stem for stem, label in stems if label.name in names}
+        return sorted(found)
+
+    def of(self, word: str, digits: int) -> Label | None:
+        """Return the label that `word` (lower case) gives a number of `digits` digits, or None."""
+        for label in self._words.get(word, ()):
+            if digits in label.lengths or label is self.neutral:
+                return label
+        if len(word) >= 3:
+            for size in range(min(_STEM, len(word)), 2, -1):
+                for stem, label in self._stems.get(word[:size], ()):
+                    if word.startswith(stem) and digits in label.lengths:
+                        return label
+        return None
+
+    def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
+        """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
+        window = text[max(0, start - BEFORE) : start]
+        neutral_near = False
+        for match in reversed(list(_WORD.finditer(window))):
+            label = self.of(match.group().lower(), digits)
+            if label is None:
+                continue
+            if label is self.neutral:
+                neutral_near = neutral_near or len(window) - match.end() <= 3
+                continue
+            gap = window[match.end() :]
+            if label.detects or (len(gap) <= BEFORE_AGAINST and not _DIGIT.search(gap)):
+                return label
+            break
+        return self._after(text, end, digits) or self._column(text, start, digits) or (
+            self.neutral if neutral_near else None
+        )
+
+    def _after(self, text: str, end: int, digits: int) -> Label | None:
+        window = text[end : end + AFTER]
+        for stop in (_SENTENCE_END, _DIGIT):
+            if found := stop.search(window):
+                window = window[: found.start()]
+        for match in _WORD.finditer(window):
+            label = self.of(match.group().lower(), digits)
+            if label is not None and label.detects:
+                return label
+        return None
+
+    def _column(self, text: str, start: int, digits: int) -> Label | None:
+        """Read the heading of the number's column when the text is a table with one heading line."""
+        line = text.rfind("\n", max(0, start - _HEADER), start)
+        if line < 0:
+            return None
+        header = text[: text.find("\n", 0, _HEADER) + 1].rstrip("\r\n")
+        delimiter = next((char for char in "|\t;," if char in header), None)
+        if not header or delimiter is None:
+            return None
+        cells = header.split(delimiter)
+        column = text.count(delimiter, line + 1, start)
+        if column >= len(cells):
+            return None
+        for match in _WORD.finditer(cells[column]):
+            label = self.of(match.group().lower(), digits)
+            if label is not None and label is not self.neutral:
+                return label
+        return None
+
+
+@cache
+def load_labels() -> Labels:
+    """Return the labels that ship with the package."""
+    return Labels(load_table("labels.toml"))

@@ -1,0 +1,168 @@
+"""Where a text may hold a number: runs of digits, and runs split by separators in the ways people split them.
+
+Nothing here knows what a number means. What is left out is what can be told from the surroundings alone: the digits of
+a decimal, of a hash, of a UUID, of a hexadecimal literal, of a longer number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+__all__ = ["Digits", "contiguous", "split"]
+
+_MIN, _MAX = 10, 19
+_RUN = re.compile(f"[0-9]{{{_MIN},}}")
+_TOKEN_BEFORE = re.compile(r"[A-Za-z0-9]*\Z")
+_TOKEN_AFTER = re.compile(r"[A-Za-z0-9]*")
+_TOKEN_LIMIT = 48
+_HEX_ONLY = re.compile(r"(?:0[xX])?[0-9a-fA-F]*\Z")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_UUID_SIZE = 36
+
+
+@attrs.frozen(slots=True)
+class Digits:
+    """A number's digits and where they stand in the view. `glued` says that letters touch them.
+
+    `shape` is "" for a run without separators, else the sizes of its groups, such as "3332"; `continues` says that the
+    same chain of groups goes on before or after it.
+    """
+
+    start: int
+    end: int
+    digits: str
+    shape: str = ""
+    glued: bool = False
+    continues: bool = False
+
+
+def _part_of_decimal(text: str, start: int, end: int) -> bool:
+    """Tell whether the digits are the fraction or the whole part of a decimal, or a part of a dotted version."""
+    before, after = text[max(0, start - 3) : start], text[end : end + 2]
+    if before[-1:] == "." and before[-2:-1].isdigit():
+        return True
+    if after[:1] == "." and after[1:2].isdigit():
+        return True
+    # A comma separates columns as often as it marks a decimal; only `0,` in running text is read as a decimal.
+    return before[-2:] == "0," and before[-3:-2] in {" ", "=", ":", "("}
+
+
+def _part_of_uuid(text: str, start: int, end: int) -> bool:
+    if text[start - 1 : start] != "-" and text[end : end + 1] != "-":
+        return False
+    around = text[max(0, start - _UUID_SIZE) : end + _UUID_SIZE]
+    shift = max(0, start - _UUID_SIZE)
+    return any(
+        match.start() + shift < end and match.end() + shift > start for match in _UUID.finditer(around)
+    )
+
+
+def _token(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the letters and digits that touch the span on its left and on its right, each up to a limit."""
+    left = _TOKEN_BEFORE.search(text, max(0, start - _TOKEN_LIMIT), start)
+    right = _TOKEN_AFTER.match(text, end, end + _TOKEN_LIMIT)
+    return (left.group() if left else ""), (right.group() if right else "")
+
+
+def contiguous(text: str) -> Iterator[Digits]:
+    """Yield the runs of 10 to 19 digits that may be a number of their own."""
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        if end - start > _MAX or _part_of_decimal(text, start, end) or _part_of_uuid(text, start, end):
+            continue
+        glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
+        if glued:
+            left, right = _token(text, start, end)
+            token = left + right
+            if token and (_HEX_ONLY.match(token) or left[-2:] in {"0x", "0X"}):
+                continue
+        yield Digits(start, end, match.group(), glued=glued, continues=_in_chain(text, start, end))
+
+
+def _in_chain(text: str, start: int, end: int) -> bool:
+    """Tell whether a hyphen ties the digits to more digits: a part number, a dated id, a phone with its country code."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    tied_before = before[-1:] in {"-", "+"} and (before[-1:] == "+" or before[:1].isdigit())
+    return tied_before or (after[:1] == "-" and after[1:].isdigit())
+
+
+_GROUPS = re.compile(r"(?<![0-9])[0-9]{1,19}(?:[ \-.\t\n\r]{1,3}[0-9]{1,19})+(?![0-9])")
+_GROUP = re.compile("[0-9]+")
+
+
+def split(text: str, *, labelled: bool) -> Iterator[Digits]:
+    """Yield the numbers that are written in groups.
+
+    Unlabelled text yields the shapes of cards (4-4-4-4, 4-6-5, broken over two lines, digit by digit) and of SNILS
+    (3-3-3-2) only: any other split is too common in dates, tables and phones. With `labelled`, every chain that starts
+    a new group yields its first 10 to 19 digits as well, whatever the split; the label decides.
+    """
+    for chain in _GROUPS.finditer(text):
+        if chain.end() - chain.start() <= _MIN:
+            continue
+        spans = [match.span() for match in _GROUP.finditer(text, chain.start(), chain.end())]
+        sizes = "".join(chr(ord("0") + end - start) for start, end in spans)
+        yield from _shapes(text, spans, sizes)
+        if labelled:
+            yield from _prefixes(text, spans, sizes)
+
+
+def _digits(text: str, spans: list[tuple[int, int]], first: int, last: int, *, continues: bool) -> Digits:
+    start, end = spans[first][0], spans[last][1]
+    glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
+    return Digits(
+        start,
+        end,
+        "".join(text[left:right] for left, right in spans[first : last + 1]),
+        shape="-".join(str(right - left) for left, right in spans[first : last + 1]),
+        glued=glued,
+        continues=continues,
+    )
+
+
+_SHAPES = re.compile("4444[123]?|465|464|3332")
+_ONE_BY_ONE = re.compile("1{15,19}")
+_BROKEN_LINE = re.compile(r"-?\r?\n ?")
+
+
+def _shapes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Digits]:
+    for pattern in (_SHAPES, _ONE_BY_ONE):
+        for match in pattern.finditer(sizes):
+            first, last = match.start(), match.end() - 1
+            yield _digits(text, spans, first, last, continues=_goes_on(text, spans, first, last, sizes))
+            if len(match.group()) == 5 and match.group().startswith("4444"):
+                # The last short group may be the card's security code.
+                yield _digits(text, spans, first, last - 1, continues=False)
+    if len(spans) == 2 and _BROKEN_LINE.fullmatch(text[spans[0][1] : spans[1][0]]):
+        yield _digits(text, spans, 0, 1, continues=False)
+
+
+def _goes_on(text: str, spans: list[tuple[int, int]], first: int, last: int, sizes: str) -> bool:
+    """Tell whether the groups before or after belong to the same number.
+
+    A hyphen or a dot ties any group; a space ties a group of the same size, unless whole numbers of that shape stand
+    side by side, and a short group after the number is a date or a security code.
+    """
+    size = last - first + 1
+    for inner, outer in ((first, first - 1), (last, last + 1)):
+        if not 0 <= outer < len(spans):
+            continue
+        gap = text[spans[min(inner, outer)][1] : spans[max(inner, outer)][0]]
+        tied = gap in {"-", "."} or sizes[outer] == sizes[inner]
+        neighbour = sizes[outer + 1 - size : outer + 1] if outer < first else sizes[outer : outer + size]
+        if tied and neighbour != sizes[first : last + 1]:
+            return True
+    return False
+
+
+def _prefixes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Digits]:
+    total = 0
+    for last, size in enumerate(sizes):
+        total += ord(size) - ord("0")
+        if total > _MAX:
+            return
+        if total >= _MIN and last:
+            yield _digits(text, spans, 0, last, continues=False)

@@ -1,0 +1,117 @@
+"""Injection phrases: instructions to leave the given instructions, in several languages and disguises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from ..finding import Finding, Strength
+from ..matching import compile_bytes, matches
+from ..views import ByteCursor, View, encode
+from .base import report
+from .phrases import Family, PhraseTable
+
+__all__ = ["InjectionDetector"]
+
+_NEGATION = re.compile(r"(?:\b(?:not|never|don'?t|don’t|do not|didn'?t|nicht|nie|pas|jamais|no|nunca|n[aã]o|non)|не)\W{1,3}\Z|\bn['’]\Z")
+_NEGATION_REACH = 12
+_MENTION = re.compile(
+    r"\b(?:phrases?|examples?|such as|like|called|known as|e\.g\.|attacks?|injections?|article|strings?|words?|term|detect\w*|block\w*|wrote|"
+    r"says?|said|titled|prompts? like|beispiel|exemple|ejemplo|phrase)\b|фраз|пример|атак|инъекци|стать|например|слова|строк|типа|обнаруж|блокир|例如|比如|攻击"
+)
+_MENTION_BEFORE, _MENTION_AFTER = 120, 80
+_OPENING, _CLOSING = "\"'`\u00ab\u201c\u2018\u300c\u201e", "\"'`\u00bb\u201d\u2019\u300d\u201c"
+_QUOTE_REACH = 60
+
+
+@attrs.frozen(slots=True)
+class _Compiled:
+    family: Family
+    needs: int
+    plain: Any
+    dense: Any
+
+
+class InjectionDetector:
+    """Finds the phrases of `data/injection.toml` with google-re2, over lower-cased bytes.
+
+    A phrase in quotation marks that the text speaks about ("phrases such as ...") is a finding at warn strength only.
+    """
+
+    types = frozenset({"injection"})
+
+    def __init__(self, *, table: PhraseTable, bits: dict[str, int], family_bits: dict[str, int]) -> None:
+        """`bits`: the feature of each indexed set; `family_bits`: of each family with triggers."""
+        self._phrases: list[_Compiled] = []
+        for family in table.families:
+            for phrase in family.phrases:
+                needs = family_bits.get(family.name, 0)
+                for name in phrase.needs:
+                    needs |= bits[name]
+                plain = compile_bytes(phrase.plain, latin1=True)
+                dense_pattern = compile_bytes(phrase.dense, latin1=True)
+                self._phrases.append(_Compiled(family, needs, plain, dense_pattern))
+        self._any = 0
+        for compiled in self._phrases:
+            self._any |= compiled.needs
+
+    def wanted(self, features: int) -> bool:
+        """Tell whether the view has the words of some phrase."""
+        return bool(features & self._any) and any(features & entry.needs == entry.needs for entry in self._phrases)
+
+    def find(self, view: View, features: int) -> Iterator[Finding]:
+        """Yield every phrase, of both strengths."""
+        lowered = _lower(view.text)
+        lower_view = view if lowered is view.text else View(lowered)
+        data = encode(lowered) if lower_view is not view else view.data
+        for entry in self._phrases:
+            if features & entry.needs != entry.needs:
+                continue
+            pattern = entry.dense if "spaced" in view.trail else entry.plain
+            cursor = ByteCursor(lower_view)
+            for match in matches(pattern, data):
+                start, end = (cursor.chars(offset) for offset in match.span(1))
+                if not _negated(lowered, start):
+                    yield self._finding(view, lowered, start, end, entry.family)
+
+    @staticmethod
+    def _finding(view: View, lowered: str, start: int, end: int, family: Family) -> Finding:
+        quoted = _quoted_mention(lowered, start, end)
+        strength: Strength = "warn" if quoted else family.strength
+        return report(
+            view,
+            start,
+            end,
+            type="injection",
+            kind=family.name,
+            value=lowered[start:end],
+            evidence=("phrase", "quoted") if quoted else ("phrase",),
+            confidence=family.confidence / 2 if quoted else family.confidence,
+            strength=strength,
+        )
+
+
+def _lower(text: str) -> str:
+    """Lower the case without changing a single offset."""
+    lowered = text.lower()
+    if lowered == text:
+        return text
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def _negated(text: str, start: int) -> bool:
+    return _NEGATION.search(text, max(0, start - _NEGATION_REACH), start) is not None
+
+
+def _quoted_mention(text: str, start: int, end: int) -> bool:
+    """Tell whether the phrase stands inside quotation marks in a text that speaks about phrases."""
+    before, after = text[max(0, start - _QUOTE_REACH) : start], text[end : end + _QUOTE_REACH]
+    if not any(mark in before[-_QUOTE_REACH:] for mark in _OPENING) or not any(mark in after for mark in _CLOSING):
+        return False
+    around = text[max(0, start - _MENTION_BEFORE) : start] + " " + text[end : end + _MENTION_AFTER]
+    return _MENTION.search(around) is not None

@@ -1,0 +1,59 @@
+"""The google-re2 engine: a set of patterns, text by text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .protocol import BORDER, EngineName, FeaturePattern
+
+__all__ = ["Re2Engine"]
+
+# What the automata of the features may grow to; they are split until each fits.
+_MEMORY = 64 << 20
+_PROBE = BORDER + b"0" + BORDER
+
+
+class Re2Engine:
+    """Matches with RE2 sets over Latin-1, that is, over bytes."""
+
+    name: EngineName = "re2"
+
+    def __init__(self, patterns: tuple[FeaturePattern, ...]) -> None:
+        self._sets = list(_sets(patterns))
+
+    def features(self, texts: Sequence[bytes]) -> list[int]:
+        """Return for each text the sum of the bits of the patterns that match in it."""
+        found = []
+        for text in texts:
+            bordered = BORDER + text + BORDER
+            mask = 0
+            for patterns, bits in self._sets:
+                matched = patterns.Match(bordered)
+                if matched is None:
+                    raise MemoryError("google-re2 ran out of its memory for one text")
+                for index in matched:
+                    mask |= bits[index]
+            found.append(mask)
+        return found
+
+
+def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[int]]]:
+    """Yield compiled sets with the bits of their patterns. RE2 answers None when an automaton does not fit its memory."""
+    import re2
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.dot_nl = True
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    compiled = re2.Set.SearchSet(options)
+    for entry in patterns:
+        compiled.Add(entry.pattern)
+    compiled.Compile()
+    if compiled.Match(_PROBE) is not None or len(patterns) == 1:
+        yield compiled, [entry.bit for entry in patterns]
+        return
+    middle = len(patterns) // 2
+    yield from _sets(patterns[:middle])
+    yield from _sets(patterns[middle:])

@@ -1,0 +1,153 @@
+"""The features an engine looks for: everything that announces a datum, as one table of byte patterns.
+
+Every exact detector says which features it wants; a text without them is never looked at again. A feature may announce
+too much, never too little: each one must be found in every text its detector would report on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from .bytepatterns import loose
+from .decoding import CAESAR_KEYS, caesar
+from .detectors.assignments import keyword_triggers
+from .detectors.context import load_labels
+from .detectors.iban import iban_lengths
+from .detectors.phrases import PhraseTable
+from .detectors.secrets import SecretRule
+from .engine import FeaturePattern
+from .issuers import ISSUERS
+
+__all__ = ["FeatureTable", "build_features"]
+
+_GAP = r"[ .\-\t\r\n]{1,3}"
+
+# Bytes of characters that `normalise.fold` changes. Letters of living scripts and the punctuation of running text are
+# not among them unless they touch a digit, for most texts of most languages would ask to be folded otherwise.
+_FOLDED = (
+    r"\xc2\xad|\xcc[\x80-\xbf]|\xcd[\x80-\xaf]|\xd8\x9c|\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]"
+    r"|\xe0[\xa5-\xbf][\x80-\xbf]|\xe1[\x81-\xad][\x80-\xbf]|\xe1\xa0\x8e|\xea[\x98-\xaf][\x80-\xbf]"
+    r"|\xe2\x80[\x8b-\x8f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xe2(?:\x84|\x91|\x92|\x93)[\x80-\xbf]"
+    r"|\xe3\x85\xa4|\xef\xbb\xbf|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|\xef\xac[\x80-\x86]"
+    r"|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xf0\x9f\x84[\x80-\xbf]|\xf3\xa0[\x80-\x87][\x80-\xbf]|\x00"
+)
+_NEAR_DIGIT = r"\xc2[\xa0\xb7]|\xcb\x97|\xe1\x9a\x80|\xe2\x80[\x80-\xbf]|\xe2\x81[\x80-\xbf]|\xe2\x88[\x80-\xbf]|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xe3\x83[\xbb\xbc]|\xef\xb8[\x80-\xbf]|\xef\xb9[\x80-\xbf]"
+_OTHER_SCRIPT = r"(?:[\xce-\xd4][\x80-\xbf]|[\xc7-\xcb][\x80-\xbf])"
+_ANY_LETTER = r"(?:[A-Za-z]|[\xd0\xd1][\x80-\xbf])"
+
+
+@attrs.frozen(slots=True)
+class FeatureTable:
+    """Names, bits and patterns of all features."""
+
+    bits: dict[str, int]
+    patterns: tuple[FeaturePattern, ...]
+
+
+def _card_runs() -> str:
+    """Return the pattern of the runs whose prefix is an issuer's and whose length that issuer uses."""
+    forms = []
+    for entry in ISSUERS:
+        if not entry.narrow:
+            continue
+        prefix = _between(entry.low, entry.high)
+        forms += [f"{prefix}[0-9]{{{length - len(entry.low)}}}" for length in sorted(entry.lengths)]
+    return f"[^0-9](?:{'|'.join(forms)})[^0-9]"
+
+
+def _between(low: str, high: str) -> str:
+    """Return a pattern for the numbers `low`..`high`: what they share, then the span of the first digit that differs."""
+    shared = 0
+    while shared < len(low) and low[shared] == high[shared]:
+        shared += 1
+    if shared == len(low):
+        return low
+    return f"{low[:shared]}[{low[shared]}-{high[shared]}]" + "[0-9]" * (len(low) - shared - 1)
+
+
+def _iban_countries() -> str:
+    """Return the pattern of the country codes that have IBANs, in either case, one alternative for each first letter."""
+    seconds: dict[str, str] = {}
+    for country in sorted(iban_lengths()):
+        seconds[country[0]] = seconds.get(country[0], "") + country[1] + country[1].lower()
+    return "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
+
+
+def _label_patterns() -> list[str]:
+    words = load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan", "iban")
+    return [f"[^A-Za-z]{loose(word)}" if word.isascii() else loose(word) for word in words]
+
+
+# Base64 of text, four characters for three bytes. Hashes and keys have bytes above 0x7f, so a few groups of ASCII text
+# tell them apart; Cyrillic in UTF-8 has a lead byte 0xd0 or 0xd1 in every second place; digits are 0x30..0x39.
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def _sextets(holds: Callable[[int], bool]) -> str:
+    """Return the class of the base64 characters whose value `holds`, in both alphabets."""
+    chars = [char for value, char in enumerate(_ALPHABET) if holds(value)]
+    return "[" + "".join({"+": "+\\-", "/": "/_"}.get(char, char) for char in chars) + "]"
+
+
+_ANY64 = _sextets(lambda value: True)
+_TEXT64 = _sextets(lambda v: v < 32) + _sextets(lambda v: not v & 8) + _sextets(lambda v: not v & 2) + _ANY64
+_DIGITS64 = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
+_LEAD64 = "0[I-LY-b]" + _sextets(lambda v: v & 3 == 3) + "[QR]"
+_TAIL64 = "[g-v][Ndt9][CG]" + _ANY64
+_UTF16_64 = f"[A-Za-f][AQgw][AB]{_ANY64}A[C-H]{_ANY64}A"
+
+
+def _fixed() -> dict[str, list[str]]:
+    """Return the patterns of the features that need no table."""
+    return {
+        "digits": [r"[^0-9][0-9]{11,12}[^0-9]", r"[^0-9][15][0-3][0-9]{11}[^0-9]", r"[^0-9]3[0-3][0-9]{13}[^0-9]", _card_runs()],
+        "groups": [
+            f"[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}",
+            f"[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{4}}",
+            f"[0-9]{{3}}{_GAP}[0-9]{{3}}{_GAP}[0-9]{{3}}{_GAP}[0-9]{{2}}",
+            f"[^0-9](?:[0-9]{_GAP}){{14}}[0-9]",
+            r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
+        ],
+        "labels": _label_patterns(),
+        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}(?:[ .\\-]?[A-Za-z0-9]){{11}}"],
+        "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
+        "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
+        "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],
+        "mixed": [f"[A-Za-z]{_OTHER_SCRIPT}", f"{_OTHER_SCRIPT}[A-Za-z]"],
+        "spaced": [rf"[^A-Za-z0-9\x80-\xfe](?:{_ANY_LETTER}[ ._*|/~\-\t\n]{{1,2}}){{4}}{_ANY_LETTER}"],
+        "base64": [
+            f"(?:{_TEXT64}){{4}}",
+            f"(?:{_DIGITS64}){{3}}",
+            f"(?:{_LEAD64}{_TAIL64}|{_TAIL64}{_LEAD64})",
+            f"(?:{_UTF16_64}){{2}}",
+        ],
+        "hex": [r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){8}", r"(?:[dD][01][89aAbB][0-9a-fA-F](?:20)?){4}", r"(?:(?:0x|\\x)?[2-7][0-9a-fA-F][ ,:;]{1,2}){7}", r"(?:[2-7][0-9a-fA-F]00){6}"],
+        "binary": [r"(?:[01]{8}[ ,]?){6}"],
+        "percent": [r"%[0-9a-fA-F]{2}"],
+        "escape": [r"\\u[0-9a-fA-F{]", r"%u[0-9a-fA-F]{4}", r"\\U[0-9a-fA-F]{8}", r"\\x[0-9a-fA-F]{2}"],
+        "entity": [r"&#[0-9xX]", r"&(?:nbsp|shy|quot|lt|gt|amp|colon|lowbar|hyphen|dash|Tab|NewLine|num|sol|period|equals);"],
+        "utf16": [r"\xff\xc3\xbf\xc3\xbe", r"\xff\xc3\xbe\xc3\xbf"],
+        "tags": [r"\xf3\xa0[\x80\x81][\x80-\xbf]"],
+        "reversed": [loose(word[::-1]) for word in ("ignore", "disregard", "instruction", "password", "игнор", "инструкц")],
+        "caesar": [
+            loose(word.translate(caesar(shift))) for word in CAESAR_KEYS for shift in range(1, 26)
+        ],
+    }
+
+
+def build_features(phrases: PhraseTable, secrets: tuple[SecretRule, ...], *, any_digits: bool) -> FeatureTable:
+    """Return the feature table for these phrases and secrets; `any_digits` announces numbers without any support, too."""
+    named: dict[str, list[str]] = _fixed()
+    if any_digits:
+        named["digits"] += [r"[^0-9][0-9]{10}[^0-9]", r"[^0-9][0-9]{13,19}[^0-9]"]
+    named |= {f"token:{rule.name}": [rule.trigger] for rule in secrets}
+    named["keyword"] = keyword_triggers()
+    named |= {f"set:{name}": [pattern] for name, pattern in phrases.triggers.items()}
+    named |= {f"family:{family.name}": list(family.triggers) for family in phrases.families if family.triggers}
+    bits = {name: 1 << index for index, name in enumerate(named)}
+    patterns = tuple(
+        FeaturePattern(bits[name], pattern.encode("ascii")) for name, entries in named.items() for pattern in entries
+    )
+    return FeatureTable(bits, patterns)

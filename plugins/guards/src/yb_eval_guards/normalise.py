@@ -1,0 +1,165 @@
+"""Foldings that undo what hides a datum from a plain search, each of which keeps the way back to the original.
+
+`fold` is what every detector may read: digits of all scripts, dashes, spaces and compatibility letters become their
+ASCII forms, invisible characters go. The others are readings for phrases only, since they would ruin numbers or keys.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from . import confusables
+from .views import View
+
+__all__ = ["fold", "join_spaced", "unleet", "unmix"]
+
+# Middle dot and bullet stand between card groups like a full stop does.
+_AS_DOT = "\u00b7\u2022\u2027\u2219\u22c5\u30fb"
+_AS_DASH = "\u2212\u02d7\u2043\u2796\u30fc"
+_VANISHING = "\x00\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+_COMPOSED = {("\u0438", "\u0306"): "\u0439", ("\u0418", "\u0306"): "\u0419"}
+_COMPOSED |= {("\u0435", "\u0308"): "\u0451", ("\u0415", "\u0308"): "\u0401"}
+
+
+def _folded(char: str) -> str:
+    """Return what one character becomes; the empty string when it vanishes.
+
+    A superscript or circled digit is no digit of a number (`decimal` knows, `isdigit` does not), so it stays as it is.
+    """
+    if char in _VANISHING:
+        return ""
+    if char in _AS_DOT:
+        return "."
+    if char in _AS_DASH:
+        return "-"
+    category = unicodedata.category(char)
+    if category == "Cf" or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef":
+        return ""
+    if category == "Pd":
+        return "-"
+    if category == "Zs":
+        return " "
+    if category in {"Zl", "Zp"}:
+        return "\n"
+    if category == "Nd":
+        return str(unicodedata.decimal(char))
+    if category in {"No", "Nl"}:
+        return char
+    plain = unicodedata.normalize("NFKC", char)
+    return char if any(part.isdigit() for part in plain) else plain
+
+
+class _FoldTable(dict[int, str]):
+    """A `str.translate` table that learns a character when it first meets it."""
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = chr(code) if 0 < code < 0x80 else _folded(chr(code))
+        return folded
+
+
+_FOLD = _FoldTable()
+_MARK = re.compile("[\u0300-\u036f]")
+
+
+def fold(view: View) -> View:
+    """Return the view with digits, dashes, spaces and letters in ASCII form where they have one, invisibles removed.
+
+    The same object comes back when nothing changes.
+    """
+    text = view.text
+    if text.isascii() and "\x00" not in text:
+        return view
+    if not _MARK.search(text):
+        folded = text.translate(_FOLD)
+        if folded == text:
+            return view
+        if len(folded) == len(text) and all(len(_FOLD[ord(char)]) == 1 for char in set(text)):
+            return view.same_offsets(folded, "normalised")
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for index, char in enumerate(text):
+        if "\u0300" <= char <= "\u036f":
+            if ends and ends[-1] == index:
+                pieces[-1] = _COMPOSED.get((pieces[-1], char), pieces[-1])
+                ends[-1] = index + 1
+            continue
+        for part in _FOLD[ord(char)]:
+            pieces.append(part)
+            starts.append(index)
+            ends.append(index + 1)
+    return view.derive("".join(pieces), starts, ends, "normalised")
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile("[A-Za-z]")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+
+
+def unmix(view: View) -> View:
+    """Return the view with every word that mixes scripts written in one script.
+
+    In a mostly Latin text a word made of look-alikes only is read as Latin, too.
+    """
+    latin_text = len(_LATIN.findall(view.text)) >= len(_CYRILLIC.findall(view.text))
+
+    def read(match: re.Match[str]) -> str:
+        word = match.group()
+        if word.isascii():
+            return word
+        latin, cyrillic = len(_LATIN.findall(word)), len(_CYRILLIC.findall(word))
+        as_latin = word.translate(confusables.to_latin())
+        if as_latin.isascii() and (latin or latin_text):
+            return as_latin
+        if not latin:
+            return word
+        return word.translate(confusables.to_cyrillic()) if cyrillic >= latin else as_latin
+
+    text = _WORD.sub(read, view.text)
+    return view if text == view.text else view.same_offsets(text, "homoglyphs")
+
+
+_LEET_INSIDE = re.compile(r"[A-Za-z][0-9@$!|+]{1,2}[A-Za-z]|[0-9@$!|+][A-Za-z]{2}")
+_LEET_WORD = re.compile(r"[A-Za-z0-9@$!|+]{2,}")
+_LEET = str.maketrans("0134578@$!|+", "oleastbasiit")
+_LEET_I = str.maketrans("1", "i")
+
+
+def unleet(view: View, *, one: str = "i") -> View:
+    """Return the view with digits and signs inside words read as letters; `one` is what a 1 stands for, i or l."""
+    if not _LEET_INSIDE.search(view.text):
+        return view
+
+    def read(match: re.Match[str]) -> str:
+        word = match.group()
+        if word.isalpha() or not _LATIN.search(word):
+            return word
+        stem = word.rstrip("!|+")  # the exclamation mark after a word is one
+        if one == "i":
+            stem = stem.translate(_LEET_I)
+        return stem.translate(_LEET) + word[len(stem) :]
+
+    text = _LEET_WORD.sub(read, view.text)
+    return view if text == view.text else view.same_offsets(text, "leet")
+
+
+_SPACED = re.compile(r"(?<![^\W_])(?:[^\W_](?:[ ._*|/~\-]|[ \t\n]{1,2})){3,}[^\W_](?![^\W_])")
+
+
+def join_spaced(view: View) -> View:
+    """Return the view with runs of single letters (`i g n o r e`, `i-g-n-o-r-e`) written together."""
+    text = view.text
+    pieces: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for match in _SPACED.finditer(text):
+        kept = [index for index in range(match.start(), match.end()) if text[index].isalnum()]
+        pieces += [text[position : match.start()], *(text[index] for index in kept)]
+        starts += [*range(position, match.start()), *kept]
+        position = match.end()
+    if not pieces:
+        return view
+    pieces.append(text[position:])
+    starts += range(position, len(text))
+    return view.derive("".join(pieces), starts, [index + 1 for index in starts], "spaced")

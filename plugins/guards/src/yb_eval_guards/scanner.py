@@ -1,0 +1,240 @@
+"""The scanner: an engine that finds the texts worth a look, and the detectors that look."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
+from pathlib import PurePosixPath
+from typing import Any
+
+from .custom import CustomDetector, CustomRule
+from .decoding import DECODERS, MAX_DECODED, MAX_DEPTH
+from .detectors.assignments import AssignmentDetector
+from .detectors.base import Detector
+from .detectors.iban import IbanDetector
+from .detectors.injection import InjectionDetector
+from .detectors.numbers import NumberDetector
+from .detectors.phrases import PhraseTable
+from .detectors.secrets import JwtDetector, PrivateKeyDetector, TokenDetector, load_secret_rules
+from .engine import EngineChoice, EngineName, build_engine
+from .features import build_features
+from .finding import STRENGTHS, Finding, Strength
+from .normalise import fold, join_spaced, unleet, unmix
+from .overlaps import resolve
+from .tables import load_table
+from .views import View, encode
+
+__all__ = ["BUILTIN_TYPES", "Scanner"]
+
+BUILTIN_TYPES = frozenset({"inn", "snils", "ogrn", "ogrnip", "pan", "iban", "secret", "injection"})
+
+# Texts are handed to the engine in slices of about this many characters, so that memory stays bounded.
+_SLICE = 4_000_000
+# Decoders that read characters which folding removes.
+_BEFORE_FOLDING = ("utf16", "tags")
+
+
+class _Budget:
+    """How many decoded characters one input may still cost."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_DECODED
+
+    def takes(self, view: View) -> bool:
+        self.left -= len(view.text)
+        return self.left >= 0
+
+
+class Scanner:
+    """Compiled detectors, ready to scan any number of texts from any number of threads.
+
+    `strength="deny"` reports what is founded well enough to block on; `"warn"` reports what a checksum alone, or a
+    phrase that ordinary requests share, points at as well. `detectors` narrows the types reported (None: all).
+    `custom` adds user-defined detectors (see `load_custom`). `engine` chooses the matching engine; findings are the same
+    with either. A scanner can be pickled: it is compiled again where it is unpickled.
+
+    Text is scanned as code points. Text that is really UTF-16 is not refused: NULs between the letters are skipped, and
+    UTF-16 bytes with a byte order mark, one character a byte, are decoded; spans refer to the text as it was given.
+    """
+
+    def __init__(
+        self,
+        *,
+        strength: Strength = "deny",
+        detectors: Iterable[str] | None = None,
+        custom: Sequence[CustomRule] = (),
+        engine: EngineChoice = "auto",
+    ) -> None:
+        """Compile. Raises ValueError for an unknown strength, type or engine name."""
+        if strength not in STRENGTHS:
+            raise ValueError(f"unknown strength {strength!r}: use one of {', '.join(STRENGTHS)}")
+        self.strength = strength
+        self.custom = tuple(custom)
+        known = BUILTIN_TYPES | {rule.name for rule in self.custom}
+        self.types = known if detectors is None else frozenset(detectors)
+        if unknown := sorted(self.types - known):
+            raise ValueError(f"unknown detector {unknown[0]!r}: use any of {', '.join(sorted(known))}")
+        self._choice: EngineChoice = engine
+        self._compile()
+
+    def _compile(self) -> None:
+        phrases = PhraseTable(load_table("injection.toml"))
+        secrets = load_secret_rules()
+        table = build_features(phrases, secrets, any_digits=self.strength == "warn")
+        self._bits = bits = table.bits
+        self._injection = InjectionDetector(
+            table=phrases,
+            bits={name.removeprefix("set:"): bit for name, bit in bits.items() if name.startswith("set:")},
+            family_bits={name.removeprefix("family:"): bit for name, bit in bits.items() if name.startswith("family:")},
+        )
+        detectors: list[Detector] = [
+            NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
+            IbanDetector(feature=bits["iban"]),
+            TokenDetector(features={rule.name: bits[f"token:{rule.name}"] for rule in secrets}, rules=secrets),
+            JwtDetector(feature=bits["jwt"]),
+            PrivateKeyDetector(feature=bits["pem"]),
+            AssignmentDetector(feature=bits["keyword"]),
+            self._injection,
+        ]
+        self._detectors = [detector for detector in detectors if detector.types & self.types]
+        wanted_custom = tuple(rule for rule in self.custom if rule.name in self.types)
+        self._custom = CustomDetector(wanted_custom) if wanted_custom else None
+        self._reads_phrases = "injection" in self.types
+        self._decoders = [(bits[name], decoder) for name, decoder in DECODERS.items() if name not in _BEFORE_FOLDING]
+        self._early_decoders = [(bits[name], DECODERS[name]) for name in _BEFORE_FOLDING]
+        self._engine = build_engine(table.patterns, self._choice)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "strength": self.strength,
+            "custom": self.custom,
+            "types": self.types,
+            "_choice": self._choice,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._compile()
+
+    @property
+    def engine(self) -> EngineName:
+        """The name of the engine that was compiled."""
+        return self._engine.name
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 (lowercase hex) over the code and tables of the detectors and this scanner's settings.
+
+        The engine is left out, for findings do not depend on it.
+        """
+        digest = hashlib.sha256(b"yb-eval-guards/scanner/1\0")
+        for name, content in _sources():
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        settings = [self.strength, *sorted(self.types), *(rule.canonical() for rule in self.custom)]
+        digest.update("\0".join(settings).encode())
+        return digest.hexdigest()
+
+    def scan(self, text: str) -> list[Finding]:
+        """Return the findings in `text`, in text order and without overlaps. Linear in the size of the text."""
+        return self.scan_many((text,))[0]
+
+    def scan_many(self, texts: Iterable[str]) -> list[list[Finding]]:
+        """Return the findings of each text, in the order given. One pass of the engine serves many texts."""
+        results: list[list[Finding]] = []
+        for batch in _slices(texts):
+            data = [encode(text) for text in batch]
+            for text, raw, features in zip(batch, data, self._engine.features(data), strict=True):
+                results.append(self._findings(View(text, data=raw), features) if features or self._custom else [])
+        return results
+
+    def _findings(self, view: View, features: int) -> list[Finding]:
+        found: list[Finding] = []
+        self._examine(view, features, 0, _Budget(), found)
+        if self.strength == "deny":
+            found = [finding for finding in found if finding.strength == "deny"]
+        if found and self.types != BUILTIN_TYPES:
+            found = [finding for finding in found if finding.type in self.types]
+        return resolve(found) if len(found) > 1 else found
+
+    def _examine(self, view: View, features: int, depth: int, budget: _Budget, found: list[Finding]) -> None:
+        """Add what the view holds, in every reading of it, to `found`."""
+        self._decode(self._early_decoders, view, features, depth, budget, found)
+        if features & self._bits["fold"]:
+            folded = fold(view)
+            if folded is not view:
+                view = folded
+                features = self._features(view)
+        for detector in self._detectors:
+            if detector.wanted(features):
+                found.extend(detector.find(view, features))
+        if self._custom is not None:
+            found.extend(self._custom.find(view))
+        if self._reads_phrases:
+            self._read_phrases(view, features, found)
+        self._decode(self._decoders, view, features, depth, budget, found)
+
+    def _features(self, view: View) -> int:
+        return self._engine.features((view.data,))[0]
+
+    def _read_phrases(self, view: View, features: int, found: list[Finding]) -> None:
+        """Look for phrases in the readings that would ruin other data: one script, single letters joined, leet."""
+        bits = self._bits
+        if features & bits["mixed"]:
+            view, features = self._read(unmix(view), view, features, found)
+        if features & bits["spaced"]:
+            view, features = self._read(join_spaced(view), view, features, found)
+        if self._injection.wanted(features):
+            for one in "il":
+                self._read(unleet(view, one=one), view, features, found)
+
+    def _read(self, reading: View, view: View, features: int, found: list[Finding]) -> tuple[View, int]:
+        if reading is view:
+            return view, features
+        features = self._features(reading)
+        if self._injection.wanted(features):
+            found.extend(self._injection.find(reading, features))
+        return reading, features
+
+    def _decode(
+        self, decoders: list[tuple[int, Any]], view: View, features: int, depth: int, budget: _Budget, found: list[Finding]
+    ) -> None:
+        if depth >= MAX_DEPTH:
+            return
+        for bit, decoder in decoders:
+            if features & bit:
+                for decoded in decoder(view):
+                    if not budget.takes(decoded):
+                        return
+                    inner = self._features(decoded)
+                    if inner or self._custom is not None:
+                        self._examine(decoded, inner, depth + 1, budget, found)
+
+
+def _slices(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= _SLICE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _sources() -> list[tuple[str, bytes]]:
+    """Return the name and bytes of every file that decides what is found, in a fixed order."""
+    root = resources.files(__package__)
+    names = [
+        "bytepatterns.py", "checksums.py", "confusables.py", "custom.py", "decoding.py", "features.py", "issuers.py",
+        "normalise.py", "overlaps.py", "scanner.py", "views.py",
+    ]  # fmt: skip
+    for folder, suffix in (("data", (".toml", ".txt")), ("detectors", (".py",))):
+        names += [
+            f"{folder}/{entry.name}" for entry in root.joinpath(folder).iterdir() if entry.name.endswith(suffix)
+        ]
+    return [(name, root.joinpath(*PurePosixPath(name).parts).read_bytes()) for name in sorted(names)]

@@ -1,0 +1,1 @@
+"""The parts of the guards corpus: rows, writers of numbers and secrets, hand-written texts."""
