@@ -147,7 +147,12 @@ def healthcare(source: Path) -> dict[str, str]:
         HEALTHCARE_LABELS,
         out_of_scope="out_of_scope",
         files=tuple(rows),
-        training=("# 63 training rows: a word that stands in one of them is all there is.", "min_documents = 1"),
+        rules="healthcare",
+        training=(
+            "# 55 training rows: a word that stands in one of them is all there is.",
+            "min_documents = 1",
+            "word_lists = true",
+        ),
     )
     return files
 
@@ -158,12 +163,15 @@ def task_toml(
     *,
     files: Sequence[str],
     out_of_scope: str | None = None,
+    rules: str | None = None,
     training: Iterable[str] = (),
 ) -> str:
     """A task file; the definitions of labels are written in the given order."""
     lines = [f'name = "{name}"']
     if out_of_scope:
         lines.append(f'out_of_scope = "{out_of_scope}"')
+    if rules:
+        lines.append(f'rules = "{rules}"')
     lines += ["", "[labels]", *(f"{json.dumps(label)} = {json.dumps(text)}" for label, text in labels.items())]
     lines += ["", "[files]", *(f'{role} = "{role}.jsonl"' for role in files)]
     training = list(training)

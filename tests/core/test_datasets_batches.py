@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from yb_eval.datasets import Batch, RowDataset
 from yb_eval.datasets.batch import BATCH_BYTES, RowDecoder
-from yb_eval.datasets.jsonl import JsonCodec
+from yb_eval.datasets.jsonl_file import JsonCodec
 from yb_eval.model import FileDigest, Sample
 
 

@@ -15,7 +15,7 @@ import pytest
 from attrs import frozen
 
 from yb_eval.datasets import RowDataset, RowError, records
-from yb_eval.datasets.records import as_json
+from yb_eval.datasets.record_format import as_json
 from yb_eval.errors import DatasetError
 from yb_eval.model import Sample
 
@@ -78,6 +78,16 @@ def test_a_bad_row_is_named_by_its_number(tmp_path: Path) -> None:
         RowDataset(write(tmp_path, [{"id": "a"}, {"id": "b"}, {"id": "a"}])).open()
     with pytest.raises(DatasetError, match="no rows"):
         RowDataset(write(tmp_path, [{"id": "a"}][:0] or [])).open()
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.Table.from_arrays([[1], [2]], names=["a", "a"]), path)
+    with pytest.raises(DatasetError, match=r"rows\.parquet: two columns are named 'a'"):
+        RowDataset(path).open()
 
 
 def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:

@@ -208,6 +208,38 @@ def test_a_class_that_cannot_come_from_json_is_an_error_of_the_programmer(tmp_pa
             RowDataset(path, row=kind).open()
 
 
+def test_unions_are_told_apart_by_json_type() -> None:
+    @frozen
+    class Mixed:
+        value: Literal["auto", "off"] | int | Payload | tuple[str, ...]
+        colour: Colour | bool | None = None
+        anything: Any | None = None
+        numbers: float | None = None
+
+    make = structurer(Mixed).structure
+    payload = Payload("y", "clean")
+    for given_value, expected in (
+        ("auto", "auto"),
+        (3, 3),
+        (["a"], ("a",)),
+        ({"text": "y", "expect": "clean"}, payload),
+    ):
+        assert make({"value": given_value}).value == expected
+    assert make({"value": 1, "colour": "blue"}).colour is Colour.BLUE
+    assert make({"value": 1, "colour": True, "anything": [1], "numbers": 2}) == Mixed(1, True, [1], 2.0)
+    for data, path in (
+        ({"value": "on"}, "$.value"),
+        ({"value": {"text": "y"}}, "$.value.expect"),
+        ({"value": ["a", 1]}, "$.value[1]"),
+        ({"value": None}, "$.value"),
+        ({"value": 1, "colour": 1}, "$.colour"),
+        ({"value": 1, "numbers": "x"}, "$.numbers"),
+    ):
+        with pytest.raises(RowError) as caught:
+            make(data)
+        assert caught.value.path == path
+
+
 def test_literals_that_python_takes_for_equal_are_kept_apart() -> None:
     @frozen
     class Both:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yb_eval.datasets import RowDataset
+from yb_eval.datasets import RowDataset, Source, csv_table, table
 from yb_eval.errors import DatasetError
 from yb_eval.model import Sample
 
@@ -145,6 +145,67 @@ def test_cells_become_the_types_of_the_class(tmp_path: Path) -> None:
 )
 def test_cells_that_do_not_fit_the_class_are_refused(tmp_path: Path, header: str, cells: str, expected: str) -> None:
     assert refusal(tmp_path, f"{header}\n{cells}\n", row=Row).startswith(f":2: {expected}")
+
+
+def test_a_large_table_is_streamed_and_a_change_is_noticed(tmp_path: Path) -> None:
+    content = "text,n\n" + "".join(f'"row\n{index}",{index}\n' for index in range(20_000))
+    path = write(tmp_path, content)
+    snapshot = RowDataset(path, memory_limit=1_000).open()
+    found = [(sample.data["text"], sample.line) for batch in snapshot.samples(1_000) for sample in batch]
+    assert found == [(f"row\n{index}", 2 + 2 * index) for index in range(20_000)]
+    path.write_bytes(content.replace("text,n", "n,text").encode())
+    with pytest.raises(DatasetError, match="changed while it was read"):
+        next(snapshot.samples(1_000))
+
+
+def test_a_header_that_changes_before_the_file_is_hashed_is_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n1,2\n")
+    reader = csv_table(Source.open(path, memory_limit=1))
+    path.write_bytes(b"b,a\n1,2\n")
+    with pytest.raises(DatasetError, match="changed while it was read"):
+        next(reader.rows())
+
+
+def test_a_row_beyond_64_mebibytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "LINE_LIMIT", 1_000)
+    text = refusal(tmp_path, 'text\n"' + "x\n" * 600 + '"\n')
+    assert text.startswith(":2: a row of more than 1,000 bytes")
+
+
+@frozen
+class Packed:
+    numbers: tuple[int, ...] = ()
+    ratios: dict[str, float] = field(factory=dict)
+    flags: list[bool] = field(factory=list)
+
+
+def test_json_in_a_cell_keeps_its_types(tmp_path: Path) -> None:
+    content = 'numbers,ratios,flags\n"[1,2]","{""a"":0.5,""b"":""2""}","[true]"\n'
+    assert rows_of(tmp_path, content, row=Packed)[0].data == Packed((1, 2), {"a": 0.5, "b": 2.0}, [True])
+    for cells, expected in (
+        ('"[1.5]",,', "$.numbers[0]: must be an integer, not a number"),
+        (',"{""a"":""x""}",', "$.ratios.a: must be a finite number"),
+        (',,"[1]"', "$.flags[0]: must be true or false, not an integer"),
+    ):
+        assert refusal(tmp_path, f"numbers,ratios,flags\n{cells}\n", row=Packed).startswith(f":2: {expected}")
+
+
+@frozen
+class Union:
+    value: int | str
+    either: Literal["a", "b"] | None = None
+
+
+def test_a_union_in_a_table_is_what_its_text_can_be(tmp_path: Path) -> None:
+    samples = rows_of(tmp_path, "value,either\n5,a\nx,\n", row=Union)
+    assert [sample.data for sample in samples] == [Union("5", "a"), Union("x")]
+
+    @frozen
+    class Numbers:
+        value: int | float
+
+    with pytest.raises(TypeError, match="cannot come from text"):
+        rows_of(tmp_path, "value\n5\n", row=Numbers)
 
 
 def test_a_cell_may_be_larger_than_the_limit_of_the_csv_module(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_what_json_has_no_number_for_is_refused_with_its_path(value: float) -> N
         list(json_report(RunView(document={"suites": [{}, {"details": {"x": value}}]})))
 
 
-@given(st.text(alphabet=st.characters(), max_size=50))
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=50))
 @settings(max_examples=200)
 def test_any_text_is_written_and_read_back(value: str) -> None:
     assert read(RunView(document={"text": value})) == {"text": value}

@@ -40,7 +40,7 @@ def test_failed_gates_and_what_broke_are_open_and_the_rest_is_folded(documents: 
 def test_values_stand_with_n_interval_and_change(documents: ModuleType) -> None:
     report = whole(documents.everything())
     assert "| <code>precision</code> | **0.948** | 230 | [0.911, 0.970] | -0.021 [-0.037, -0.004] |" in report
-    assert "| <code>regret</code> | unmeasured | 0 | <code>no sample has a utility</code> |  |" in report
+    assert "| <code>regret</code> | unmeasured | 0 | <code>no sample has a utility</code> |\n" in report
 
 
 def test_hostile_text_opens_no_element_and_makes_no_link(documents: ModuleType) -> None:

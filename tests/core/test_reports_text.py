@@ -58,6 +58,11 @@ def test_a_value_stands_with_its_n_and_interval_and_a_missing_one_with_its_reaso
     assert re.search(r"escalate\.recall +- +0 +no sample in the denominator", report)
 
 
+def test_a_column_without_a_single_value_is_left_out(documents: ModuleType) -> None:
+    assert "of the change" in whole(documents.everything(width=100))
+    assert "of the change" not in whole(documents.passing(width=100))
+
+
 def test_a_comparison_that_could_not_be_made_says_so(documents: ModuleType) -> None:
     made, outcomes = documents.guards()
     made["comparison"] |= {"comparable": False, "reason": "the baseline is of the suite triage"}

@@ -111,6 +111,14 @@ if "TOY_DIE_AT" in os.environ or "TOY_DIE_AT_WRITE" in os.environ:
 '''
 
 
+#: Writes down at the end which modules were imported. (-X importtime does not see what importlib.import_module imports.)
+WATCH = """
+import atexit, os, sys
+if "TOY_MODULES" in os.environ:
+    atexit.register(lambda: open(os.environ["TOY_MODULES"], "w").write(chr(10).join(sys.modules)))
+"""
+
+
 def install(site: Path, distribution: str, entries: dict[str, str], code: str, group: str = "suites") -> None:
     """Installs a distribution of one module by writing it and its metadata."""
     module = distribution.replace("-", "_")
@@ -165,6 +173,7 @@ def project(tmp_path) -> Project:
     site.mkdir()
     folder.mkdir()
     install(site, "yb-toy", {"toy": "yb_toy"}, TOY)
+    (site / "sitecustomize.py").write_text(WATCH, encoding="utf-8")
     return Project(folder, site)
 
 

@@ -4,117 +4,69 @@ This module is the public API for plugin authors; everything here is imported wh
 implementations live in `yb_eval.datasets`, `yb_eval.targets`, `yb_eval.metrics` and `yb_eval.gates`, the conformance
 kit in `yb_eval.testing`. A module whose name starts with an underscore is nobody else's."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from yb_eval._lazy import lazily
 
 if TYPE_CHECKING:
-    from yb_eval.api import run_suite
-    from yb_eval.errors import (
-        DatasetError,
-        EvaluationError,
-        ExpressionError,
-        PluginError,
-        StoreError,
-        UsageError,
-        YbEvalError,
-    )
-    from yb_eval.hooks import hookimpl
-    from yb_eval.interfaces import (
-        API_VERSION,
-        Answer,
-        Context,
-        Dataset,
-        Evaluator,
-        Gate,
-        Metric,
-        Plan,
-        Snapshot,
-        Suite,
-        Target,
-    )
-    from yb_eval.model import (
-        Comparison,
-        Declared,
-        Judgement,
-        Measurement,
-        Measurements,
-        Outcome,
-        Sample,
-        Verdict,
-    )
-    from yb_eval.options import option
+    from yb_eval.api import run_suite as run_suite
+    from yb_eval.errors import DatasetError as DatasetError
+    from yb_eval.errors import EvaluationError as EvaluationError
+    from yb_eval.errors import ExpressionError as ExpressionError
+    from yb_eval.errors import PluginError as PluginError
+    from yb_eval.errors import StoreError as StoreError
+    from yb_eval.errors import UsageError as UsageError
+    from yb_eval.errors import YbEvalError as YbEvalError
+    from yb_eval.hooks import hookimpl as hookimpl
+    from yb_eval.interfaces import API_VERSION as API_VERSION
+    from yb_eval.interfaces import Answer as Answer
+    from yb_eval.interfaces import Context as Context
+    from yb_eval.interfaces import Dataset as Dataset
+    from yb_eval.interfaces import Evaluator as Evaluator
+    from yb_eval.interfaces import Gate as Gate
+    from yb_eval.interfaces import Metric as Metric
+    from yb_eval.interfaces import Plan as Plan
+    from yb_eval.interfaces import Snapshot as Snapshot
+    from yb_eval.interfaces import Suite as Suite
+    from yb_eval.interfaces import Target as Target
+    from yb_eval.model import Comparison as Comparison
+    from yb_eval.model import Declared as Declared
+    from yb_eval.model import Judgement as Judgement
+    from yb_eval.model import Measurement as Measurement
+    from yb_eval.model import Measurements as Measurements
+    from yb_eval.model import Outcome as Outcome
+    from yb_eval.model import Sample as Sample
+    from yb_eval.model import Verdict as Verdict
+    from yb_eval.options import option as option
 
-_HOMES = {
-    "api": ("run_suite",),
-    "errors": (
-        "DatasetError",
-        "EvaluationError",
-        "ExpressionError",
-        "PluginError",
-        "StoreError",
-        "UsageError",
-        "YbEvalError",
-    ),
-    "hooks": ("hookimpl",),
-    "interfaces": (
-        "API_VERSION",
-        "Answer",
-        "Context",
-        "Dataset",
-        "Evaluator",
-        "Gate",
-        "Metric",
-        "Plan",
-        "Snapshot",
-        "Suite",
-        "Target",
-    ),
-    "model": ("Comparison", "Declared", "Judgement", "Measurement", "Measurements", "Outcome", "Sample", "Verdict"),
-    "options": ("option",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "API_VERSION",
-    "Answer",
-    "Comparison",
-    "Context",
-    "Dataset",
-    "DatasetError",
-    "Declared",
-    "EvaluationError",
-    "Evaluator",
-    "ExpressionError",
-    "Gate",
-    "Judgement",
-    "Measurement",
-    "Measurements",
-    "Metric",
-    "Outcome",
-    "Plan",
-    "PluginError",
-    "Sample",
-    "Snapshot",
-    "StoreError",
-    "Suite",
-    "Target",
-    "UsageError",
-    "Verdict",
-    "YbEvalError",
-    "hookimpl",
-    "option",
-    "run_suite",
-]
-
-
-def __getattr__(name: str) -> Any:
-    # `yb-eval --help` and `list` must not pay for what they do not use (PEP 562).
-    if name not in _HOME:
-        raise AttributeError(f"module 'yb_eval' has no attribute {name!r}")
-    return getattr(import_module(f"yb_eval.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "api": ["run_suite"],
+        "errors": [
+            "DatasetError",
+            "EvaluationError",
+            "ExpressionError",
+            "PluginError",
+            "StoreError",
+            "UsageError",
+            "YbEvalError",
+        ],
+        "hooks": ["hookimpl"],
+        "interfaces": [
+            "API_VERSION",
+            "Answer",
+            "Context",
+            "Dataset",
+            "Evaluator",
+            "Gate",
+            "Metric",
+            "Plan",
+            "Snapshot",
+            "Suite",
+            "Target",
+        ],
+        "model": ["Comparison", "Declared", "Judgement", "Measurement", "Measurements", "Outcome", "Sample", "Verdict"],
+        "options": ["option"],
+    },
+)

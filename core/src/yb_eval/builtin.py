@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from yb_eval.datasets import Format, formats
-from yb_eval.executors import Executor, ProcessExecutor, SerialExecutor, ThreadExecutor
+from yb_eval import executors
 from yb_eval.hooks import hookimpl
 from yb_eval.reports import REPORTERS, Reporter
 
@@ -19,8 +19,13 @@ def yb_eval_dataset_formats() -> Mapping[str, Format]:
 
 
 @hookimpl
-def yb_eval_executors() -> Mapping[str, Callable[[int], Executor]]:
-    return {"serial": lambda jobs: SerialExecutor(), "threads": ThreadExecutor, "processes": ProcessExecutor}
+def yb_eval_executors() -> Mapping[str, Callable[[int], executors.Executor]]:
+    return {
+        # By attribute, so that a pool is imported when it is used.
+        "serial": lambda jobs: executors.SerialExecutor(),
+        "threads": lambda jobs: executors.ThreadExecutor(jobs),
+        "processes": lambda jobs: executors.ProcessExecutor(jobs),
+    }
 
 
 @hookimpl

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from yb_eval.envelope import observe
-from yb_eval.errors import NotMeasured, UsageError
+from yb_eval.errors import ExitCode, NotMeasured, UsageError, YbEvalError
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import VerdictWord
@@ -47,6 +47,11 @@ class Run:
     def exit_code(self) -> int:
         return int(self.report["exit_code"])
 
+    def fail(self, failure: str) -> None:
+        """Something that was asked for could not be written: somebody waits for it in vain, and that is not a pass."""
+        self.report["failures"].append(failure)
+        self.report["exit_code"] = self.exit_code or int(ExitCode.NOT_MEASURED)
+
 
 def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Observer | None = None) -> Run:
     """Prepares all suites, runs them, records them and writes what they were asked to write.
@@ -60,7 +65,7 @@ def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Ob
         prepared: list[Prepared] = []
         for request in requests:
             one = prepare(request, environment)
-            stack.callback(one.close)
+            stack.callback(_close, one)
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])
         watch.planned(whole, prepared)
@@ -68,13 +73,19 @@ def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Ob
             environment, watch, "yb_eval_run_started", plan={"plan_id": whole, "suites": [p.content for p in prepared]}
         )
         suites = [_execute(one, environment.store, watch) for one in prepared]
+        failures = [failure for one in prepared if (failure := _close(one)) is not None]
         envelope = observe(started, time.monotonic() - clock)
         for one, suite in zip(prepared, suites, strict=True):
             if suite.report["run_id"] is not None:
                 record(suite, one, environment.store, envelope)
         finished = _compose(whole, suites, environment.store, envelope)
+        for failure in failures:
+            finished.fail(failure)
         for one, suite in zip(prepared, suites, strict=True):
-            _write(one, suite, environment.store, finished, watch)
+            try:
+                _write(one, suite, environment.store, watch)
+            except YbEvalError as error:
+                finished.fail(f"{one.request.name}: {error}")
     _tell(environment, watch, "yb_eval_run_finished", report=finished.report)
     return finished
 
@@ -94,6 +105,15 @@ def _execute(prepared: Prepared, store: Store, watch: Observer) -> SuiteRun:
         return execute(prepared, store, lambda done, total: watch.progress(name, done, total))
     except NotMeasured as error:
         return _broken(prepared, error)
+
+
+def _close(prepared: Prepared) -> str | None:
+    """Closes a suite's target, which publishes a recording; returns what went wrong, if something did."""
+    try:
+        prepared.close()
+    except YbEvalError as error:
+        return f"{prepared.request.name}: {error}"
+    return None
 
 
 def _broken(prepared: Prepared, error: NotMeasured) -> SuiteRun:
@@ -163,7 +183,7 @@ def _compose(plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mappi
     return Run(report, store, suites)
 
 
-def _write(prepared: Prepared, suite: SuiteRun, store: Store, finished: Run, watch: Observer) -> None:
+def _write(prepared: Prepared, suite: SuiteRun, store: Store, watch: Observer) -> None:
     """Writes the outcome file and the baseline that the suite was asked for."""
     run, base = prepared.request.run, prepared.request.base
     if suite.report["outcomes"] is None:

@@ -9,7 +9,9 @@ but those."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from yb_eval.errors import PluginError, nearest
@@ -36,34 +38,32 @@ class Found(NamedTuple):
 
 def find(group: str = SUITES) -> dict[str, list[Found]]:
     """Every entry point of `group` by name, sorted by name. More than one per name is a clash (see `claim`)."""
+    by_name: dict[str, list[Found]] = {}
+    for found in _scan(tuple(sys.path)):
+        if found.group == group:
+            by_name.setdefault(found.name, []).append(found)
+    return {name: sorted(by_name[name], key=lambda found: found.distribution) for name in sorted(by_name)}
+
+
+@cache
+def _scan(path: tuple[str, ...]) -> list[Found]:
+    """The entry points of all distributions on `path`, which is sys.path: a key of the cache."""
     from importlib_metadata import distributions
 
-    seen: set[tuple[str, str, str]] = set()
-    by_name: dict[str, list[Found]] = {}
+    listed: dict[tuple[str, str, str, str], Found] = {}
     for distribution in distributions():
         # Most distributions are none of ours: look at the text before anything is parsed.
-        if group not in (distribution.read_text("entry_points.txt") or ""):
+        text = distribution.read_text("entry_points.txt") or ""
+        if SUITES not in text and PLUGINS not in text:
             continue
-        points = [point for point in distribution.entry_points if point.group == group]
         headers = _headers(distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "")
-        owner = headers.get("Name") or "an unnamed distribution"
-        for point in points:
-            # The same distribution can be on sys.path twice (an editable install and its build folder).
-            if (point.name, owner, point.value) in seen:
-                continue
-            seen.add((point.name, owner, point.value))
-            by_name.setdefault(point.name, []).append(
-                Found(
-                    point.name,
-                    group,
-                    owner,
-                    headers.get("Version", "?"),
-                    point.value,
-                    headers.get("Summary", ""),
-                    point,
-                )
-            )
-    return {name: sorted(by_name[name], key=lambda f: f.distribution) for name in sorted(by_name)}
+        owner, version = headers.get("Name") or "an unnamed distribution", headers.get("Version", "?")
+        for point in distribution.entry_points:
+            if point.group in (SUITES, PLUGINS):
+                found = Found(point.name, point.group, owner, version, point.value, headers.get("Summary", ""), point)
+                # The same distribution can be on sys.path twice (an editable install and its build folder).
+                listed.setdefault((point.group, point.name, owner, point.value), found)
+    return list(listed.values())
 
 
 def _headers(metadata: str) -> dict[str, str]:
@@ -105,3 +105,11 @@ def claim(name: str, found: Mapping[str, list[Found]] | None = None) -> Found:
 def clash(claims: Sequence[Found]) -> str:
     owners = " and ".join(f"{claim.distribution} {claim.version}" for claim in claims)
     return f"{claims[0].name!r} is claimed by {owners}"
+
+
+@cache
+def core_version() -> str:
+    """The version of the installed yb-eval-core."""
+    from importlib_metadata import distribution
+
+    return _headers(distribution("yb-eval-core").read_text("METADATA") or "").get("Version", "?")

@@ -6,9 +6,10 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from yb_eval.discovery import core_version
 
 _CI = {
     "GITHUB_ACTIONS": ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID", "GITHUB_SHA", "GITHUB_REF"),
@@ -24,7 +25,7 @@ def observe(started: datetime, seconds: float) -> dict[str, Any]:
         "host": platform.node(),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "yb_eval": version("yb-eval-core"),
+        "yb_eval": core_version(),
         "git": git_state(),
         "ci": {
             name: os.environ[name]

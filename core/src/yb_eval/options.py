@@ -18,6 +18,7 @@ import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 import attrs
 from attrs import NOTHING, frozen
@@ -61,11 +62,20 @@ def option(
     return attrs.field(default=default, metadata={_METADATA: described})
 
 
-def describe(options: type) -> list[OptionInfo]:
-    """The options of an attrs class in the order of their definition. Raises `TypeError` for a type that is not
-    supported."""
-    hints = get_type_hints(options)
-    return [_info(field, hints[field.name]) for field in attrs.fields(options)]
+def describe(options: type) -> tuple[OptionInfo, ...]:
+    """The options of an attrs class in the order of their definition.
+
+    Raises `TypeError` for a type that is not supported.
+    """
+    known = _described.get(options)
+    if known is None:
+        # Evaluating the annotations compiles each of them: once a class is enough.
+        hints = get_type_hints(options)
+        known = _described[options] = tuple(_info(field, hints[field.name]) for field in attrs.fields(options))
+    return known
+
+
+_described: WeakKeyDictionary[type, tuple[OptionInfo, ...]] = WeakKeyDictionary()
 
 
 def _info(field: attrs.Attribute[Any], hint: Any) -> OptionInfo:

@@ -6,20 +6,20 @@ Nothing is evaluated here, and whatever can be refused is refused here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict, define, evolve, field, frozen
+from attrs import asdict, define, field, frozen
 
 from yb_eval.datasets import Selected
 from yb_eval.digest import HEX_ID, sha256_hex
+from yb_eval.discovery import core_version
 from yb_eval.errors import PluginError, UsageError, nearest
 from yb_eval.executors import Executor, choose
 from yb_eval.expressions import Expression
 from yb_eval.gates import ErrorLimit, read_gate
 from yb_eval.interfaces import Context, Gate, Metric, Plan, Snapshot, Target
-from yb_eval.metrics import Counts, Repeats
+from yb_eval.metrics import Counts, declarations
 from yb_eval.model import Declared
 from yb_eval.options import describe as describe_options
 from yb_eval.plugins import Extensions
@@ -71,13 +71,16 @@ class Prepared:
     content: Mapping[str, Any]
     plan_id: str
     target: Target | None
+    _open: bool = True
 
     @property
     def batch_size(self) -> int:
         return self.request.run.batch_size or self.plan.evaluator.batch_size
 
     def close(self) -> None:
-        if self.target is not None:
+        """Closes the target, once."""
+        if self.target is not None and self._open:
+            self._open = False
             self.target.close()
 
 
@@ -117,7 +120,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         raise PluginError(f"the evaluator of {request.suite.name!r} has no fingerprint of 64 hex characters")
     fold = Fold(
         each=(*plan.metrics, *_extra(run.metric, environment)),
-        across=(Counts(), *((Repeats(repeats=run.repeats),) if run.repeats > 1 else ())),
+        across=(Counts(), *_over_repeats(run.repeats)),
         repeats=run.repeats,
     )
     declared = declare(fold)
@@ -142,20 +145,22 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
 
 
 def declare(fold: Fold) -> dict[str, Declared]:
-    """Every measurement that the metrics of a run announce, by name. Raises `PluginError` for a name that two
-    announce."""
-    declared: dict[str, Declared] = {}
-    for metric in (*fold.across, *fold.each):
-        for entry in metric.declares:
-            known = declared.get(entry.name)
-            # The same measurement may be made of the whole and, by another metric, of its slices.
-            if known is not None and known.sliced == entry.sliced:
-                raise PluginError(f"two metrics measure {entry.name!r}")
-            declared[entry.name] = evolve(known or entry, sliced=entry.sliced or known is not None)
+    """Every measurement that a run can make, by name: those of its metrics, and those of a comparison.
+
+    Raises `PluginError` for a name that two metrics claim.
+    """
+    declared = declarations((*fold.across, *fold.each))
     judgements = sorted({entry.judgement for entry in declared.values() if entry.judgement})
-    for entry in compared(judgements):
-        declared.setdefault(entry.name, entry)
-    return declared
+    return {**{entry.name: entry for entry in compared(judgements)}, **declared}
+
+
+def _over_repeats(repeats: int) -> list[Metric[Any]]:
+    """The metrics that see all repeats of a sample together."""
+    if repeats == 1:
+        return []
+    from yb_eval.metrics import Repeats
+
+    return [Repeats(repeats=repeats)]
 
 
 def _extra(names: tuple[str, ...], environment: Environment) -> list[Metric[Any]]:
@@ -190,6 +195,7 @@ class _Opener:
             jobs=run.jobs,
             cache=self.environment.store.root / "cache" if run.cache else None,
             record=run.record,
+            resume=run.resume,
             base=self.request.base,
         )
         self.opened = open_target(self.spec, builtins=builtins, schemes=self.environment.targets, settings=settings)
@@ -210,7 +216,7 @@ def _content(
         "schema": PLAN_SCHEMA,
         "suite": request.suite.name,
         "plugin": {"distribution": request.distribution, "version": request.version},
-        "core": version("yb-eval-core"),
+        "core": core_version(),
         "datasets": [{"id": snapshot.id, "revision_id": snapshot.revision_id, "count": snapshot.count}],
         "target": target.fingerprint if target is not None else plan.evaluator.fingerprint,
         "evaluator": plan.evaluator.fingerprint,

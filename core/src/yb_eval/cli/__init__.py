@@ -60,4 +60,6 @@ def entry() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ValueError:
+        pass  # a plugin closed it
     sys.exit(code)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from yb_eval.cli.output import emit, note
@@ -23,16 +21,15 @@ def check(file: str, limit: int) -> int:
 
     Rows are checked as rows; a suite checks its own fields when it runs. Ends with 2 if anything is wrong.
     """
-    from yb_eval.datasets import check_file, problems
+    from yb_eval.datasets import RowDataset
     from yb_eval.plugins import load_extensions
 
     formats = load_extensions().provide("yb_eval_dataset_formats")
-    found = [str(problem) for problem in problems(Path(file), limit=limit, formats=formats)]
-    if found:
-        for line in found:
-            note(f"yb-eval: {line}")
+    snapshot, found = RowDataset(file, formats=formats).examine(limit=limit)
+    for problem in found:
+        note(f"yb-eval: {problem}")
+    if snapshot is None:
         return int(ExitCode.REFUSED)
-    snapshot = check_file(Path(file), formats=formats)
     emit([f"{printable(file)}: {snapshot.count} rows, revision {snapshot.revision_id}\n"])
     for line in snapshot.notes:
         note(f"note: {line}")

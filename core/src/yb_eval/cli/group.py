@@ -57,9 +57,9 @@ class LazyGroup(click.Group):
 
 def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from yb_eval.discovery import core_version
 
-        click.echo(f"yb-eval {version('yb-eval-core')}")
+        click.echo(f"yb-eval {core_version()}")
         ctx.exit()
 
 

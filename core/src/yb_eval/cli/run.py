@@ -89,6 +89,10 @@ def _request(segment: Segment, configuration: Configuration, everywhere: Mapping
     if "gate" in run and "gate" in given_run:
         given_run["gate"] = [*run["gate"], *given_run["gate"]]
     base = configuration.base if table else Path()
+    for key in ("against", "save"):
+        # A baseline may be a run's id; as a file it lies where the configuration does.
+        if isinstance(run.get(key), str) and run[key] and (key == "save" or (base / run[key]).is_file()):
+            run[key] = str(base / run[key])
     from_file = structure(RunOptions, run, where=where, base=base)
     merged = structure(RunOptions, {**_values(from_file, run), **given_run}, where=segment.name)
     options = structure(segment.suite.options, own, where=where, base=base) if own else None

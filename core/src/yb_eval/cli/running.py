@@ -14,7 +14,7 @@ from attrs import define, field
 from yb_eval import composition
 from yb_eval.cli.output import color, emit, note, width
 from yb_eval.configuration import WholeOptions
-from yb_eval.errors import ExitCode, StoreError, UsageError, YbEvalError, nearest
+from yb_eval.errors import StoreError, UsageError, YbEvalError, nearest
 from yb_eval.plugins import describe, load_extensions
 from yb_eval.preparation import Environment, Prepared
 from yb_eval.record import Store, read_log
@@ -39,12 +39,12 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
         progress.end()
     view = view_of(run.report, store)
     failed = [failure for path, reporter in wanted if (failure := _write(path, reporter, view)) is not None]
-    run.report["failures"] += failed
     for failure in failed:
+        run.fail(failure)
+    for failure in run.report["failures"]:
         note(failure)
     emit(reporters["json" if options.json else "text"](view))
-    # A report that could not be written is a result that somebody waits for in vain: that is not a pass.
-    return run.exit_code or (int(ExitCode.NOT_MEASURED) if failed else 0)
+    return run.exit_code
 
 
 def view_of(report: dict[str, Any], store: Store) -> RunView:

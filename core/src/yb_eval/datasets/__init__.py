@@ -12,48 +12,56 @@ function that yields dicts). `Document` describes a JSON document with a header.
 the revision, `Selected` keeps a part. `check_file` and `problems` are what `yb-eval dataset check` says.
 """
 
-from yb_eval.datasets.batch import Batch, RowDecoder
-from yb_eval.datasets.document import Document, document
-from yb_eval.datasets.faults import RowError
-from yb_eval.datasets.files import DataFile, MultiFile
-from yb_eval.datasets.format import Cells, Codec, Format, RawRow, Reader
-from yb_eval.datasets.formats import format_of, formats
-from yb_eval.datasets.jsonl import jsonl
-from yb_eval.datasets.parquet import parquet
-from yb_eval.datasets.records import records
-from yb_eval.datasets.rows import RowDataset, RowSnapshot, check_file, open_rows, problems
-from yb_eval.datasets.select import Selected
-from yb_eval.datasets.source import Source
-from yb_eval.datasets.structure import Structurer, structurer
-from yb_eval.datasets.table import csv_table, tsv_table
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Batch",
-    "Cells",
-    "Codec",
-    "DataFile",
-    "Document",
-    "Format",
-    "MultiFile",
-    "RawRow",
-    "Reader",
-    "RowDataset",
-    "RowDecoder",
-    "RowError",
-    "RowSnapshot",
-    "Selected",
-    "Source",
-    "Structurer",
-    "check_file",
-    "csv_table",
-    "document",
-    "format_of",
-    "formats",
-    "jsonl",
-    "open_rows",
-    "parquet",
-    "problems",
-    "records",
-    "structurer",
-    "tsv_table",
-]
+from yb_eval._lazy import lazily
+
+if TYPE_CHECKING:
+    from yb_eval.datasets.batch import Batch as Batch
+    from yb_eval.datasets.batch import RowDecoder as RowDecoder
+    from yb_eval.datasets.faults import RowError as RowError
+    from yb_eval.datasets.files import DataFile as DataFile
+    from yb_eval.datasets.files import MultiFile as MultiFile
+    from yb_eval.datasets.format import Cells as Cells
+    from yb_eval.datasets.format import Codec as Codec
+    from yb_eval.datasets.format import Format as Format
+    from yb_eval.datasets.format import RawRow as RawRow
+    from yb_eval.datasets.format import Reader as Reader
+    from yb_eval.datasets.json_document import Document as Document
+    from yb_eval.datasets.json_document import document as document
+    from yb_eval.datasets.jsonl_file import jsonl as jsonl
+    from yb_eval.datasets.parquet_file import parquet as parquet
+    from yb_eval.datasets.record_format import records as records
+    from yb_eval.datasets.rows import RowDataset as RowDataset
+    from yb_eval.datasets.rows import RowSnapshot as RowSnapshot
+    from yb_eval.datasets.rows import check_file as check_file
+    from yb_eval.datasets.rows import open_rows as open_rows
+    from yb_eval.datasets.rows import problems as problems
+    from yb_eval.datasets.select import Selected as Selected
+    from yb_eval.datasets.source import Source as Source
+    from yb_eval.datasets.structure import Structurer as Structurer
+    from yb_eval.datasets.structure import structurer as structurer
+    from yb_eval.datasets.suffixes import format_of as format_of
+    from yb_eval.datasets.suffixes import formats as formats
+    from yb_eval.datasets.table import csv_table as csv_table
+    from yb_eval.datasets.table import tsv_table as tsv_table
+
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "batch": ["Batch", "RowDecoder"],
+        "json_document": ["Document", "document"],
+        "faults": ["RowError"],
+        "files": ["DataFile", "MultiFile"],
+        "format": ["Cells", "Codec", "Format", "RawRow", "Reader"],
+        "suffixes": ["format_of", "formats"],
+        "jsonl_file": ["jsonl"],
+        "parquet_file": ["parquet"],
+        "record_format": ["records"],
+        "rows": ["RowDataset", "RowSnapshot", "check_file", "open_rows", "problems"],
+        "select": ["Selected"],
+        "source": ["Source"],
+        "structure": ["Structurer", "structurer"],
+        "table": ["csv_table", "tsv_table"],
+    },
+)

@@ -17,9 +17,9 @@ from yb_eval.datasets.batch import BATCH_BYTES, SAMPLE_FIELDS, Batch, RowDecoder
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import Format, RawRow, Reader
-from yb_eval.datasets.formats import format_of
 from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates
 from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
+from yb_eval.datasets.suffixes import format_of
 from yb_eval.digest import revision_id
 from yb_eval.errors import DatasetError
 from yb_eval.model import FileDigest, Sample
@@ -137,30 +137,32 @@ class _Check:
 
     def faults(self) -> Iterator[DatasetError]:
         """What is wrong, as it is found; the file is good if this ends without having yielded."""
+        try:
+            yield from self._faults_of_rows()
+            yield from self._faults_of_ids()
+        except DatasetError as error:
+            # The file cannot be read or cut any further.
+            yield error
+
+    def _faults_of_rows(self) -> Iterator[DatasetError]:
         check = self._decoder.checker()
         ids = self._ids
-        seen = 0
-        try:
-            for number, raw in self._reader.rows():
-                seen += 1
-                try:
-                    sample_id = check(raw)
-                except RowError as error:
-                    yield self._located(number, error)
-                    continue
-                if sample_id is None:
-                    ids.add_content(raw, number)
-                else:
-                    ids.add_given(sample_id, number)
-                self._count += 1
-        except DatasetError as error:
-            yield error
-            return
-        if not seen:
-            empty = not self._source.digest("").size
-            yield DatasetError("an empty file" if empty else "no rows", where=self._source.name)
-            return
-        yield from self._clashes()
+        empty = True
+        for number, raw in self._reader.rows():
+            empty = False
+            try:
+                sample_id = check(raw)
+            except RowError as error:
+                yield self._located(number, error)
+                continue
+            if sample_id is None:
+                ids.add_content(raw, number)
+            else:
+                ids.add_given(sample_id, number)
+            self._count += 1
+        if empty:
+            size = self._source.digest(self._dataset.role).size
+            yield DatasetError("no rows" if size else "an empty file", where=self._source.name)
 
     def snapshot(self) -> RowSnapshot:
         dataset, reader = self._dataset, self._reader
@@ -182,7 +184,7 @@ class _Check:
             repeated=repeated,
         )
 
-    def _clashes(self) -> Iterator[DatasetError]:
+    def _faults_of_ids(self) -> Iterator[DatasetError]:
         mixed = self._ids.mixed()
         if mixed is not None:
             looks, without = mixed

@@ -160,15 +160,16 @@ class Source:
         size, digest = self._pieces[index]
         piece = self._read(index * CHUNK, size)
         if self._data is None and (len(piece) != size or _piece_digest(piece) != digest):
-            raise self._changed()
+            raise self.changed()
         return piece
 
     def _check_end(self) -> None:
         assert self._digest is not None
         if self._data is None and self._read(self._digest[0], 1):
-            raise self._changed()
+            raise self.changed()
 
-    def _changed(self) -> DatasetError:
+    def changed(self) -> DatasetError:
+        """What to raise where the bytes are no longer what they were."""
         return DatasetError("changed while it was read", where=self.name, hint="evaluate a copy that nothing writes to")
 
     def _read(self, offset: int, size: int) -> bytes:

@@ -46,6 +46,7 @@ class TableReader:
 
     lines: Lines
     codec: TableCodec
+    heading: bytes
     dataset_id: str | None = None
     header: Any = None
     numbered: bool = True
@@ -56,7 +57,9 @@ class TableReader:
 
     def rows(self) -> Iterator[RawRow]:
         records = _records(self.lines, self.codec.delimiter)
-        next(records)
+        if next(records, (0, b""))[1] != self.heading:
+            # The header was read before the file was hashed.
+            raise self.lines.source.changed()
         yield from records
 
     def where(self, number: int, *, line: int = 1, path: str = "$") -> str:
@@ -67,7 +70,8 @@ class TableReader:
         return self.lines.offset(number)
 
 
-def _columns(lines: Lines, delimiter: str) -> tuple[str, ...]:
+def _columns(lines: Lines, delimiter: str) -> tuple[tuple[str, ...], bytes]:
+    """The names in the header, and its bytes."""
     for number, raw in _records(lines, delimiter):
         where = lines.where(number)
         try:
@@ -88,7 +92,7 @@ def _columns(lines: Lines, delimiter: str) -> tuple[str, ...]:
             raise DatasetError(f"column {index + 1} has no name", where=where, hint="name it in the header")
         if column in columns[:index]:
             raise DatasetError(f"two columns are named {shorten(column, 60)}", where=where, hint="rename one")
-    return tuple(columns)
+    return tuple(columns), raw
 
 
 def _records(lines: Lines, delimiter: str) -> Iterator[RawRow]:
@@ -145,7 +149,8 @@ def _cells(raw: bytes, delimiter: str) -> list[str]:
 
 def _table(source: Source, *, delimiter: str) -> TableReader:
     lines = Lines(source)
-    return TableReader(lines, TableCodec(_columns(lines, delimiter), delimiter))
+    columns, heading = _columns(lines, delimiter)
+    return TableReader(lines, TableCodec(columns, delimiter), heading)
 
 
 #: The formats of `.csv` and `.tsv` files.

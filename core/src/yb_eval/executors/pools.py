@@ -1,4 +1,4 @@
-"""The built-in executors: one after another, on threads, on processes."""
+"""The executors that do several batches at once: on threads, on processes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,6 @@ from yb_eval.errors import EvaluationError, UsageError
 
 #: How many items each job may be ahead of the one that is waited for.
 _WINDOW = 2
-
-
-@frozen(slots=True)
-class SerialExecutor:
-    """One item after another, in the calling thread."""
-
-    jobs: int = 1
-
-    def map(self, work: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
-        return map(work, items)
 
 
 @frozen(slots=True)

@@ -4,9 +4,23 @@
 `ErrorLimit` is the gate that every run has.
 """
 
-from yb_eval.gates.errors import ErrorLimit
-from yb_eval.gates.expression import ExpressionGate
-from yb_eval.gates.reading import read_gate
-from yb_eval.gates.verdicts import decide, exit_code
+from typing import TYPE_CHECKING
 
-__all__ = ["ErrorLimit", "ExpressionGate", "decide", "exit_code", "read_gate"]
+from yb_eval._lazy import lazily
+
+if TYPE_CHECKING:
+    from yb_eval.gates.errors import ErrorLimit as ErrorLimit
+    from yb_eval.gates.expression import ExpressionGate as ExpressionGate
+    from yb_eval.gates.reading import read_gate as read_gate
+    from yb_eval.gates.verdicts import decide as decide
+    from yb_eval.gates.verdicts import exit_code as exit_code
+
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "errors": ["ErrorLimit"],
+        "expression": ["ExpressionGate"],
+        "reading": ["read_gate"],
+        "verdicts": ["decide", "exit_code"],
+    },
+)

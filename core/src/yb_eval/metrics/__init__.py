@@ -15,48 +15,56 @@
 | `Sliced` | any of them per tag, detail or key |
 """
 
-from yb_eval.metrics.accuracy import Accuracy, MeanScore, Predicate, Rate, acceptable, wrong
-from yb_eval.metrics.base import NO_ANSWER, JudgementMetric, declarations, label_text
-from yb_eval.metrics.baselines import BestConstant
-from yb_eval.metrics.calibration import Calibration
-from yb_eval.metrics.classification import Classification
-from yb_eval.metrics.cost import Amount, ExpectedCost, linear_costs
-from yb_eval.metrics.counts import Counts
-from yb_eval.metrics.detection import Detection
-from yb_eval.metrics.distribution import Distribution
-from yb_eval.metrics.exact import Moments
-from yb_eval.metrics.ordinal import Ordinal, OrdinalMetric
-from yb_eval.metrics.repeats import Repeats, average
-from yb_eval.metrics.selective import Selective
-from yb_eval.metrics.sets import Sets
-from yb_eval.metrics.slices import Sliced
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "NO_ANSWER",
-    "Accuracy",
-    "Amount",
-    "BestConstant",
-    "Calibration",
-    "Classification",
-    "Counts",
-    "Detection",
-    "Distribution",
-    "ExpectedCost",
-    "JudgementMetric",
-    "MeanScore",
-    "Moments",
-    "Ordinal",
-    "OrdinalMetric",
-    "Predicate",
-    "Rate",
-    "Repeats",
-    "Selective",
-    "Sets",
-    "Sliced",
-    "acceptable",
-    "average",
-    "declarations",
-    "label_text",
-    "linear_costs",
-    "wrong",
-]
+from yb_eval._lazy import lazily
+
+if TYPE_CHECKING:
+    from yb_eval.metrics.accuracy import Accuracy as Accuracy
+    from yb_eval.metrics.accuracy import MeanScore as MeanScore
+    from yb_eval.metrics.accuracy import Predicate as Predicate
+    from yb_eval.metrics.accuracy import Rate as Rate
+    from yb_eval.metrics.accuracy import acceptable as acceptable
+    from yb_eval.metrics.accuracy import wrong as wrong
+    from yb_eval.metrics.base import NO_ANSWER as NO_ANSWER
+    from yb_eval.metrics.base import JudgementMetric as JudgementMetric
+    from yb_eval.metrics.base import declarations as declarations
+    from yb_eval.metrics.base import label_text as label_text
+    from yb_eval.metrics.baselines import BestConstant as BestConstant
+    from yb_eval.metrics.calibration import Calibration as Calibration
+    from yb_eval.metrics.classification import Classification as Classification
+    from yb_eval.metrics.cost import Amount as Amount
+    from yb_eval.metrics.cost import ExpectedCost as ExpectedCost
+    from yb_eval.metrics.cost import linear_costs as linear_costs
+    from yb_eval.metrics.counts import Counts as Counts
+    from yb_eval.metrics.detection import Detection as Detection
+    from yb_eval.metrics.distribution import Distribution as Distribution
+    from yb_eval.metrics.exact import Moments as Moments
+    from yb_eval.metrics.ordinal import Ordinal as Ordinal
+    from yb_eval.metrics.ordinal import OrdinalMetric as OrdinalMetric
+    from yb_eval.metrics.repeats import Repeats as Repeats
+    from yb_eval.metrics.repeats import average as average
+    from yb_eval.metrics.selective import Selective as Selective
+    from yb_eval.metrics.sets import Sets as Sets
+    from yb_eval.metrics.slices import Sliced as Sliced
+
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "accuracy": ["Accuracy", "MeanScore", "Predicate", "Rate", "acceptable", "wrong"],
+        "base": ["NO_ANSWER", "JudgementMetric", "declarations", "label_text"],
+        "baselines": ["BestConstant"],
+        "calibration": ["Calibration"],
+        "classification": ["Classification"],
+        "cost": ["Amount", "ExpectedCost", "linear_costs"],
+        "counts": ["Counts"],
+        "detection": ["Detection"],
+        "distribution": ["Distribution"],
+        "exact": ["Moments"],
+        "ordinal": ["Ordinal", "OrdinalMetric"],
+        "repeats": ["Repeats", "average"],
+        "selective": ["Selective"],
+        "sets": ["Sets"],
+        "slices": ["Sliced"],
+    },
+)

@@ -18,10 +18,10 @@ from typing import IO, Any
 
 import orjson
 from attrs import define, field
-from filelock import FileLock, Timeout
 
 from yb_eval.errors import UsageError
 from yb_eval.record.files import atomic, cannot_write
+from yb_eval.record.locking import Lock, acquire
 from yb_eval.record.store import Store
 
 _SYNC_SECONDS = 1.0
@@ -34,7 +34,7 @@ class PartialLog:
 
     store: Store
     path: Path
-    _lock: FileLock
+    _lock: Lock
     _file: IO[bytes] = field(init=False)
     _digest: Any = field(init=False, factory=hashlib.sha256)
     _synced: float = field(init=False, factory=time.monotonic)
@@ -172,14 +172,11 @@ def discard(store: Store, plan_id: str) -> None:
 
 
 def _locked(store: Store, path: Path) -> PartialLog | None:
-    lock = FileLock(f"{path}.lock", timeout=0, thread_local=False)
     try:
-        lock.acquire()
-    except Timeout:
-        return None
+        lock = acquire(path.with_name(f"{path.name}.lock"))
     except OSError as error:
         raise cannot_write(path, error) from error
-    return PartialLog(store, path, lock)
+    return None if lock is None else PartialLog(store, path, lock)
 
 
 def _why_not(store: Store, plan: Mapping[str, Any]) -> str:

@@ -64,22 +64,25 @@ def paragraph(width: int, style: Style, value: Any, *, indent: int = 0, lead: Ce
 def table(
     width: int, header: Sequence[str], layout: Sequence[Column], rows: Iterable[Sequence[Cell]], *, indent: int = 0
 ) -> list[Line]:
-    """Rows under a header (none if every title is empty), columns aligned, no line wider than `width`."""
-    body = [list(row) for row in rows]
+    """Rows under a header (none if every title is empty), columns aligned, no line wider than `width`.
+
+    A column without a single value is left out with its title.
+    """
+    body: list[Sequence[Cell]] = list(rows)
+    kept = [place for place in range(len(layout)) if any(row[place][1] != "" for row in body)]
     if any(header):
         body.insert(0, [("dim", title) for title in header])
-    kept = list(range(len(layout)))
-    natural = [
-        max((columns(shown(row[place][1], _MOST)) if row[place][1] != "" else 0 for row in body), default=0)
-        for place in kept
-    ]
-    kept = [place for place in kept if natural[place]]
+    natural = [max((_natural(row[place][1]) for row in body), default=0) for place in range(len(layout))]
     widths = _fit(width - indent, natural, layout, kept)
     while widths is None:
         spare = [place for place in kept if layout[place].optional]
         kept.remove(spare[-1] if spare else kept[-1])
         widths = _fit(width - indent, natural, layout, kept)
     return [_row(row, widths, layout, indent) for row in body]
+
+
+def _natural(value: Any) -> int:
+    return 0 if value == "" else columns(shown(value, _MOST))
 
 
 def _fit(room: int, natural: Sequence[int], layout: Sequence[Column], kept: Sequence[int]) -> dict[int, int] | None:

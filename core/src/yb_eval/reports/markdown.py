@@ -271,7 +271,8 @@ def _plain(text: str) -> str:
 
 
 def _table(header: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]) -> list[str]:
-    if not rows:
-        return []
-    rules = ("---:" if place == "r" else "---" for place in alignment)
-    return [f"| {' | '.join(cells)} |" for cells in (header, list(rules), *rows)]
+    """A table without the columns that hold nothing; no line at all without rows."""
+    kept = [place for place in range(len(header)) if any(row[place] for row in rows)]
+    rules = ["---:" if place == "r" else "---" for place in alignment]
+    lines = (header, rules, *rows) if rows else ()
+    return [f"| {' | '.join(line[place] for place in kept)} |" for line in lines]

@@ -22,10 +22,14 @@ SEPARATOR = (
 _LEET = {"a": "4@", "b": "8", "e": "3", "g": "9", "i": "1!|", "l": "1|", "o": "0", "s": "5$", "t": "7+"}
 
 
+def _bytes(raw: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in raw)
+
+
 def utf8(char: str) -> str:
     """Return the escaped UTF-8 bytes of one character as a pattern, grouped when there are several."""
-    escaped = "".join(f"\\x{byte:02x}" for byte in char.encode())
-    return escaped if len(char.encode()) == 1 else f"(?:{escaped})"
+    raw = char.encode()
+    return _bytes(raw) if len(raw) == 1 else f"(?:{_bytes(raw)})"
 
 
 def exact(pattern: str) -> str:
@@ -36,8 +40,12 @@ def exact(pattern: str) -> str:
 def _either_case(char: str, *, leet: bool) -> str:
     if char.isascii():
         return f"[{char.lower()}{char.upper()}{_LEET.get(char.lower(), '') if leet else ''}]"
-    forms = dict.fromkeys((char.lower(), char.upper()))
-    return f"(?:{'|'.join(''.join(f'{chr(92)}x{byte:02x}' for byte in form.encode()) for form in forms)})"
+    lower, upper = char.lower().encode(), char.upper().encode()
+    if lower == upper:
+        return utf8(char)
+    if lower[:-1] == upper[:-1]:
+        return f"{_bytes(lower[:-1])}[{_bytes(lower[-1:])}{_bytes(upper[-1:])}]"
+    return f"(?:{_bytes(lower)}|{_bytes(upper)})"
 
 
 def loose(pattern: str, *, leet: bool = False) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from .views import View
 
-__all__ = ["DECODERS", "MAX_DECODED", "MAX_DEPTH"]
+__all__ = ["DECODERS", "MAX_DECODED", "MAX_DEPTH", "Decoder"]
 
 MAX_DEPTH = 4
 MAX_DECODED = 2_000_000

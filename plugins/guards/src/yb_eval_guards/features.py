@@ -18,10 +18,11 @@ from .detectors.iban import iban_lengths
 from .detectors.phrases import PhraseTable
 from .detectors.secrets import SecretRule
 from .engine import FeaturePattern
-from .issuers import ISSUERS
 
 __all__ = ["FeatureTable", "build_features"]
 
+_SHORT = 4
+_IBAN_GROUP = r"[ .\-]?[A-Za-z0-9]{4}"
 _GAP = r"[ .\-\t\r\n]{1,3}"
 
 # Bytes of characters that `normalise.fold` changes. Letters of living scripts and the punctuation of running text are
@@ -46,27 +47,6 @@ class FeatureTable:
     patterns: tuple[FeaturePattern, ...]
 
 
-def _card_runs() -> str:
-    """Return the pattern of the runs whose prefix is an issuer's and whose length that issuer uses."""
-    forms = []
-    for entry in ISSUERS:
-        if not entry.narrow:
-            continue
-        prefix = _between(entry.low, entry.high)
-        forms += [f"{prefix}[0-9]{{{length - len(entry.low)}}}" for length in sorted(entry.lengths)]
-    return f"[^0-9](?:{'|'.join(forms)})[^0-9]"
-
-
-def _between(low: str, high: str) -> str:
-    """Return a pattern for the numbers `low`..`high`: what they share, then the span of the first digit that differs."""
-    shared = 0
-    while shared < len(low) and low[shared] == high[shared]:
-        shared += 1
-    if shared == len(low):
-        return low
-    return f"{low[:shared]}[{low[shared]}-{high[shared]}]" + "[0-9]" * (len(low) - shared - 1)
-
-
 def _iban_countries() -> str:
     """Return the pattern of the country codes that have IBANs, in either case, one alternative for each first letter."""
     seconds: dict[str, str] = {}
@@ -76,8 +56,15 @@ def _iban_countries() -> str:
 
 
 def _label_patterns() -> list[str]:
-    words = load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan", "iban")
-    return [f"[^A-Za-z]{loose(word)}" if word.isascii() else loose(word) for word in words]
+    """Return the patterns of the words that make a number a finding, at a word's start or a camelCase hump."""
+    patterns = []
+    for word in load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan", "iban"):
+        if word.isascii():
+            end = "[^a-z]" if len(word) <= _SHORT else ""
+            patterns.append(f"(?:[^A-Za-z]{loose(word)}|[a-z]{word[0].upper()}{loose(word[1:])}){end}")
+        else:
+            patterns.append(loose(word))
+    return patterns
 
 
 # Base64 of text, four characters for three bytes. Hashes and keys have bytes above 0x7f, so a few groups of ASCII text
@@ -102,7 +89,14 @@ _UTF16_64 = f"[A-Za-f][AQgw][AB]{_ANY64}A[C-H]{_ANY64}A"
 def _fixed() -> dict[str, list[str]]:
     """Return the patterns of the features that need no table."""
     return {
-        "digits": [r"[^0-9][0-9]{11,12}[^0-9]", r"[^0-9][15][0-3][0-9]{11}[^0-9]", r"[^0-9]3[0-3][0-9]{13}[^0-9]", _card_runs()],
+        # SNILS and INN-12; OGRN; OGRNIP and the issuers' prefixes 3..6; MIR and Mastercard's 2-series.
+        "digits": [
+            r"[^0-9][0-9]{11,12}[^0-9]",
+            r"[^0-9][15][0-3][0-9]{11}[^0-9]",
+            r"[^0-9][3-6][0-9]{13,18}[^0-9]",
+            r"[^0-9]2[2-7][0-9]{14,17}[^0-9]",
+            r"[^0-9](?:2131|1800)[0-9]{11}[^0-9]",
+        ],
         "groups": [
             f"[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}",
             f"[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{4}}",
@@ -111,7 +105,7 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}(?:[ .\\-]?[A-Za-z0-9]){{11}}"],
+        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-]?[A-Za-z0-9]{{3}}"],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
         "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],

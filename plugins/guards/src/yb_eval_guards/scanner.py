@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .custom import CustomDetector, CustomRule
-from .decoding import DECODERS, MAX_DECODED, MAX_DEPTH
+from .decoding import DECODERS, MAX_DECODED, MAX_DEPTH, Decoder
 from .detectors.assignments import AssignmentDetector
 from .detectors.base import Detector
 from .detectors.iban import IbanDetector
@@ -35,17 +35,27 @@ _SLICE = 4_000_000
 _BEFORE_FOLDING = ("utf16", "tags")
 
 
-class _Budget:
-    """How many decoded characters one input may still cost."""
+class _Reading:
+    """A view of one row that is to be examined, and what the engine saw in it."""
 
-    __slots__ = ("left",)
+    __slots__ = ("depth", "features", "folded", "phrases_only", "row", "view")
 
-    def __init__(self) -> None:
-        self.left = MAX_DECODED
-
-    def takes(self, view: View) -> bool:
-        self.left -= len(view.text)
-        return self.left >= 0
+    def __init__(
+        self,
+        row: int,
+        view: View,
+        features: int = 0,
+        *,
+        depth: int = 0,
+        folded: bool = False,
+        phrases_only: bool = False,
+    ) -> None:
+        self.row = row
+        self.view = view
+        self.features = features
+        self.depth = depth
+        self.folded = folded
+        self.phrases_only = phrases_only
 
 
 class Scanner:
@@ -92,7 +102,7 @@ class Scanner:
         )
         detectors: list[Detector] = [
             NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
-            IbanDetector(feature=bits["iban"]),
+            IbanDetector(feature=bits["iban"] | bits["labels"]),
             TokenDetector(features={rule.name: bits[f"token:{rule.name}"] for rule in secrets}, rules=secrets),
             JwtDetector(feature=bits["jwt"]),
             PrivateKeyDetector(feature=bits["pem"]),
@@ -145,72 +155,98 @@ class Scanner:
         """Return the findings of each text, in the order given. One pass of the engine serves many texts."""
         results: list[list[Finding]] = []
         for batch in _slices(texts):
-            data = [encode(text) for text in batch]
-            for text, raw, features in zip(batch, data, self._engine.features(data), strict=True):
-                results.append(self._findings(View(text, data=raw), features) if features or self._custom else [])
+            results.extend(self._scan_batch(batch))
         return results
 
-    def _findings(self, view: View, features: int) -> list[Finding]:
-        found: list[Finding] = []
-        self._examine(view, features, 0, _Budget(), found)
+    def _scan_batch(self, texts: list[str]) -> list[list[Finding]]:
+        """Scan texts, then what could be read in them, then what could be read in that: one engine pass a round."""
+        data = [encode(text) for text in texts]
+        found: dict[int, list[Finding]] = {}
+        budgets: dict[int, int] = {}
+        work = [
+            _Reading(row, View(texts[row], data=data[row]), features)
+            for row, features in enumerate(self._engine.features(data))
+            if features or self._custom is not None
+        ]
+        while work:
+            readings: list[_Reading] = []
+            for reading in work:
+                self._examine(reading, found.setdefault(reading.row, []), readings, budgets)
+            seen = self._engine.features([reading.view.data for reading in readings])
+            for reading, features in zip(readings, seen, strict=True):
+                reading.features = features
+            work = readings
+        results: list[list[Finding]] = [[] for _ in texts]
+        for row, findings in found.items():
+            results[row] = self._select(findings)
+        return results
+
+    def _select(self, found: list[Finding]) -> list[Finding]:
         if self.strength == "deny":
             found = [finding for finding in found if finding.strength == "deny"]
         if found and self.types != BUILTIN_TYPES:
             found = [finding for finding in found if finding.type in self.types]
         return resolve(found) if len(found) > 1 else found
 
-    def _examine(self, view: View, features: int, depth: int, budget: _Budget, found: list[Finding]) -> None:
-        """Add what the view holds, in every reading of it, to `found`."""
-        self._decode(self._early_decoders, view, features, depth, budget, found)
-        if features & self._bits["fold"]:
-            folded = fold(view)
-            if folded is not view:
-                view = folded
-                features = self._features(view)
+    def _examine(
+        self, reading: _Reading, found: list[Finding], readings: list[_Reading], budgets: dict[int, int]
+    ) -> None:
+        """Add what a reading holds to `found`, and the readings to be made of it to `readings`."""
+        view, features = reading.view, reading.features
+        if reading.phrases_only:
+            self._read_phrases(reading, found, readings)
+            return
+        if not reading.folded:
+            self._decode(self._early_decoders, reading, readings, budgets)
+            if features & self._bits["fold"]:
+                folded = fold(view)
+                if folded is not view:
+                    readings.append(_Reading(reading.row, folded, depth=reading.depth, folded=True))
+                    return
         for detector in self._detectors:
             if detector.wanted(features):
                 found.extend(detector.find(view, features))
         if self._custom is not None:
             found.extend(self._custom.find(view))
         if self._reads_phrases:
-            self._read_phrases(view, features, found)
-        self._decode(self._decoders, view, features, depth, budget, found)
+            self._read_phrases(reading, found, readings)
+        self._decode(self._decoders, reading, readings, budgets)
 
-    def _features(self, view: View) -> int:
-        return self._engine.features((view.data,))[0]
-
-    def _read_phrases(self, view: View, features: int, found: list[Finding]) -> None:
+    def _read_phrases(self, reading: _Reading, found: list[Finding], readings: list[_Reading]) -> None:
         """Look for phrases in the readings that would ruin other data: one script, single letters joined, leet."""
-        bits = self._bits
-        if features & bits["mixed"]:
-            view, features = self._read(unmix(view), view, features, found)
-        if features & bits["spaced"]:
-            view, features = self._read(join_spaced(view), view, features, found)
-        if self._injection.wanted(features):
+        view, features = reading.view, reading.features
+        wanted = self._injection.wanted(features)
+        if reading.phrases_only and wanted:
+            found.extend(self._injection.find(view, features))
+        if wanted:
             for one in "il":
-                self._read(unleet(view, one=one), view, features, found)
-
-    def _read(self, reading: View, view: View, features: int, found: list[Finding]) -> tuple[View, int]:
-        if reading is view:
-            return view, features
-        features = self._features(reading)
-        if self._injection.wanted(features):
-            found.extend(self._injection.find(reading, features))
-        return reading, features
+                plain = unleet(view, one=one)
+                if plain is not view:
+                    # The features of words are found in leet writing as well, so they hold for this reading.
+                    found.extend(self._injection.find(plain, features))
+        for bit, step in ((self._bits["mixed"], unmix), (self._bits["spaced"], join_spaced)):
+            if features & bit:
+                other = step(view)
+                if other is not view:
+                    readings.append(_Reading(reading.row, other, depth=reading.depth, phrases_only=True))
+                    return
 
     def _decode(
-        self, decoders: list[tuple[int, Any]], view: View, features: int, depth: int, budget: _Budget, found: list[Finding]
+        self,
+        decoders: list[tuple[int, Decoder]],
+        reading: _Reading,
+        readings: list[_Reading],
+        budgets: dict[int, int],
     ) -> None:
-        if depth >= MAX_DEPTH:
+        if reading.depth >= MAX_DEPTH:
             return
         for bit, decoder in decoders:
-            if features & bit:
-                for decoded in decoder(view):
-                    if not budget.takes(decoded):
+            if reading.features & bit:
+                for view in decoder(reading.view):
+                    left = budgets[reading.row] = budgets.get(reading.row, MAX_DECODED) - len(view.text)
+                    if left < 0:
                         return
-                    inner = self._features(decoded)
-                    if inner or self._custom is not None:
-                        self._examine(decoded, inner, depth + 1, budget, found)
+                    readings.append(_Reading(reading.row, view, depth=reading.depth + 1))
 
 
 def _slices(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -13,7 +13,8 @@ from yb_eval import Dataset, DatasetError, Sample, Snapshot
 from yb_eval.datasets import RowDataset
 from yb_eval.digest import revision_id
 from yb_eval.model import FileDigest
-from yb_eval_routing.pipeline import Policy
+from yb_eval_routing.pipeline import Policy, RequestError
+from yb_eval_routing.pipeline.request import read_request
 
 PARAPHRASES = Path(str(files("yb_eval_routing") / "data" / "paraphrase.jsonl"))
 
@@ -52,7 +53,7 @@ class Paraphrase:
     b: str
 
 
-def golden_dataset(path: Path, policy: Policy, *, robustness: bool, formats: Mapping[str, Any]) -> Dataset:
+def golden_dataset(path: Path, policy: Policy, *, robustness: bool, formats: Mapping[str, Any] | None) -> Dataset:
     """The golden rows of `path`, their tiers checked against the policy's; with `robustness` the paraphrases too."""
     golden = GoldenDataset(RowDataset(path, row=GoldenRow, formats=formats), tuple(tier.name for tier in policy.tiers))
     if not robustness:
@@ -62,7 +63,8 @@ def golden_dataset(path: Path, policy: Policy, *, robustness: bool, formats: Map
 
 @frozen(slots=True)
 class GoldenDataset:
-    """Golden rows whose tiers are all known: a misspelt tier is the dataset's fault, not a mismatch of the router."""
+    """Golden rows whose tiers are all known and whose requests can be read: a misspelt tier, or a conversation in which
+    no user speaks, is the dataset's fault, not the router's."""
 
     rows: RowDataset
     tiers: tuple[str, ...]
@@ -76,6 +78,10 @@ class GoldenDataset:
         known = ", ".join(self.tiers)
         for batch in snapshot.samples(1_000):
             for sample in batch:
+                try:
+                    read_request(sample.data.request(sample.id))
+                except RequestError as error:
+                    raise DatasetError(error.message, where=f"{self.rows.path}:{sample.line}") from error
                 for name in (sample.data.tier, *sample.data.acceptable):
                     if name not in self.tiers:
                         raise DatasetError(

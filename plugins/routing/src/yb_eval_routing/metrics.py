@@ -17,7 +17,6 @@ from yb_eval.metrics import (
     Moments,
     Rate,
     Sliced,
-    acceptable,
     wrong,
 )
 from yb_eval.model import Judged

@@ -93,7 +93,9 @@ def _faults(value: Any, task: Task) -> Iterator[str]:
     if not isinstance(acceptable, dict) or set(acceptable) - {"label"} or not _strings(acceptable.get("label", [])):
         yield 'acceptable must be {"label": [...]}'
     else:
-        yield from (f"acceptable label {name!r} is unknown" for name in acceptable.get("label", []) if name not in task.labels)
+        yield from (
+            f"acceptable label {name!r} is unknown" for name in acceptable.get("label", []) if name not in task.labels
+        )
     yield from _gold_faults(value.get("gold"), task)
 
 

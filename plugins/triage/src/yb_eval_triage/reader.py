@@ -101,8 +101,9 @@ class TableReader:
         value = self._value(key)
         if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
             raise self.fault(key, "must be an array of strings that are not empty")
-        if len(set(value)) != len(value):
-            raise self.fault(key, "holds a string twice")
+        twice = next((item for place, item in enumerate(value) if item in value[:place]), None)
+        if twice is not None:
+            raise self.fault(key, f"holds {twice!r} twice")
         if len(value) < at_least:
             raise self.fault(key, f"needs at least {at_least} entries")
         return tuple(value)
@@ -114,9 +115,18 @@ class TableReader:
             raise self.fault(key, f"must be an integer in {low}..{high}, not {value!r}")
         return value
 
-    def number(self, key: str, *, default: float | None = None, low: float = -math.inf, high: float = math.inf) -> float:
+    def number(
+        self, key: str, *, default: float | None = None, low: float = -math.inf, high: float = math.inf
+    ) -> float:
         """A finite number in low..high."""
         return self._number(key, self._value(key, default), low, high)
+
+    def flag(self, key: str) -> bool:
+        """True or false; false when it is missing."""
+        value = self._value(key, False)
+        if not isinstance(value, bool):
+            raise self.fault(key, f"must be true or false, not {value!r}")
+        return value
 
     def interval(self, key: str, *, low: int, high: int) -> tuple[int, int]:
         """`[first, last]`, both integers in low..high and in order."""

@@ -5,6 +5,7 @@ A task is a small TOML file, so that a label set and a cost matrix are reviewed 
 ```toml
 name = "ops"
 out_of_scope = "out_of_scope"          # optional; must be one of the labels
+rules = "ops"                          # optional; the shipped rule file for the rule triager
 
 [labels]                               # the label set, in the order of reports, each with its definition
 availability = "A service does not work at all for those who need it."
@@ -93,9 +94,10 @@ class Training:
     """How the built-in triager is trained on this task.
 
     `in_scope_accuracy`: the operating point keeps this accuracy on in-scope rows and then rejects as many
-    out-of-scope rows as it can; without it, the mean of the two rates is maximised.
+    out-of-scope rows as it can; without it, the number of right answers is maximised.
     `out_of_scope_share`: the share of out-of-scope items that confidences are calibrated for; default: as in the
     validation data. `out_of_scope_weight`: how many rows an out-of-scope training row counts for.
+    `word_lists`: the model also reads which word lists of the task's rules occur in a text; a small task gains most.
     """
 
     in_scope_accuracy: float | None = None
@@ -105,6 +107,7 @@ class Training:
     unseen_weight: float = 0.5
     penalty: float = 1.0
     seed: int = 0
+    word_lists: bool = False
 
 
 @frozen(kw_only=True)
@@ -156,6 +159,8 @@ class Task:
             training=_training(root.child("training")) if "training" in root else Training(),
             folder=folder,
         )
+        if task.training.word_lists and task.rules is None:
+            raise root.fault("training.word_lists", "the task names no rules", 'add rules = "..."')
         if task.out_of_scope is not None and len(labels) < 2:
             raise root.fault("labels", "holds nothing but the out-of-scope label")
         root.finish()
@@ -308,6 +313,7 @@ def _training(table: TableReader) -> Training:
         unseen_weight=table.number("unseen_weight", default=0.5, **unit),
         penalty=table.number("penalty", default=1.0, low=1e-4, high=1e4),
         seed=table.integer("seed", default=0, low=0, high=2**31 - 1),
+        word_lists=table.flag("word_lists"),
     )
     table.finish()
     return training

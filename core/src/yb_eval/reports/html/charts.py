@@ -59,7 +59,7 @@ def interval_plot(
         baseline=at(baseline) if baseline is not None else None,
         thresholds=tuple(at(limit) for limit in limits),
         refused=tuple(span for span in refused if span is not None),
-        failing=any(threshold.verdict == "fail" for threshold in thresholds),
+        failing=any(threshold.verdict != "pass" for threshold in thresholds),
         label="; ".join(said),
     )
 

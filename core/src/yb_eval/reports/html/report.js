@@ -32,7 +32,7 @@
     row.t ??= [];
     row.tags = row.t.join(" ");
     row.rank = RANK[row.k] + (row.k === "right" && row.f ? -0.5 : 0) - (row.f === "broken" ? 0.5 : 0);
-    row.text = [row.id, row.e, row.p, row.r, row.b, row.tags].join("\n").toLowerCase();
+    row.text = [row.id, row.e, row.p, row.r, row.b, row.tags, row.d, row.E, row.P, ...(row.j ?? []).flat()].join("\n").toLowerCase();
   });
   const keys = {
     result: (row) => row.rank,
@@ -50,7 +50,11 @@
 
   find("filters").addEventListener("input", update);
   find("filters").addEventListener("submit", (event) => event.preventDefault());
-  find("filters").addEventListener("reset", () => queueMicrotask(update));
+  find("filters").addEventListener("reset", (event) => {
+    event.preventDefault();
+    clear();
+    update();
+  });
   table.tHead.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -76,7 +80,7 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-find]");
     if (!link) return;
-    find("filters").reset();
+    clear();
     filters.query.value = link.dataset.find;
     update();
     const row = shown.find((candidate) => candidate.id === link.dataset.find);
@@ -101,6 +105,10 @@
   function options(select, entries) {
     select.append(new Option("all", ""));
     for (const [value, label, n] of entries) select.append(new Option(`${label} (${n.toLocaleString("en")})`, value));
+  }
+
+  function clear() {
+    for (const field of Object.values(filters)) if (field) field.value = "";
   }
 
   function compare(a, b) {

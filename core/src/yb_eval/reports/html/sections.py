@@ -31,6 +31,11 @@ class Measured:
     change: Json | None
     verdict: str | None
 
+    @property
+    def is_count(self) -> bool:
+        """Whether there is nothing to draw: a value without interval or gate."""
+        return self.verdict is None and self.measurement["value"] is not None and not self.measurement.get("interval")
+
 
 @frozen(slots=True)
 class SliceTable:
@@ -60,6 +65,7 @@ class SuiteSection:
     suite: Json
     name: str
     measured: tuple[Measured, ...]
+    counted: tuple[Measured, ...]
     compared: Json | None
     broken: tuple[Json, ...]
     moved: tuple[Json, ...]
@@ -78,11 +84,13 @@ def suite_section(view: RunView, index: int) -> SuiteSection:
     broken = list(findings.flips(suite, "broken"))
     moved = [flip for kind in ("fixed", "changed") for flip in findings.flips(suite, kind)]
     whole = {name: m for name, m in suite["measurements"].items() if findings.split_slice(name)[1] is None}
+    measured = sorted(_measured(suite, whole, limits), key=lambda row: row.verdict is None)
     return SuiteSection(
         index=index,
         suite=suite,
         name=findings.name_of(suite),
-        measured=tuple(sorted(_measured(suite, whole, limits), key=lambda row: row.verdict is None)),
+        measured=tuple(row for row in measured if not row.is_count),
+        counted=tuple(row for row in measured if row.is_count),
         compared=findings.compared(suite),
         broken=tuple(broken[:_FLIPS]),
         moved=tuple(moved[:_FLIPS]),

@@ -43,7 +43,7 @@ def keyword_triggers() -> list[str]:
     """Return byte patterns one of which is in every text where a name of the table is given a value."""
     table = load_table("keywords.toml")
     names = _names([*table["password"], *table["token"]])
-    return [f"(?:{names})[^\\n\\xff]{{0,200}}(?:[=:>]|[\\x93\\x94]| - )", f"(?:{names})[ \\t]{{1,2}}(?:is|was|ist|es|\\xd1\\x8d\\xd1\\x82)", f"--[a-z-]{{0,24}}(?:{names}) "]
+    return [f"(?:{names})[^\\n\\xff]{{0,100}}(?:[=:>]|[\\x93\\x94]| - )", f"(?:{names})[ \\t]{{1,2}}(?:is|was|ist|es|\\xd1\\x8d\\xd1\\x82)", f"--[a-z-]{{0,24}}(?:{names}) "]
 
 
 class AssignmentDetector:

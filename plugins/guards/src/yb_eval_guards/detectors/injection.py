@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from ..finding import Finding, Strength
 from ..matching import compile_bytes, matches
-from ..views import ByteCursor, View, encode
+from ..views import ByteCursor, View
 from .base import report
-from .phrases import Family, PhraseTable
+from .phrases import Family, Phrase, PhraseTable
 
 __all__ = ["InjectionDetector"]
 
@@ -27,12 +25,22 @@ _OPENING, _CLOSING = "\"'`\u00ab\u201c\u2018\u300c\u201e", "\"'`\u00bb\u201d\u20
 _QUOTE_REACH = 60
 
 
-@attrs.frozen(slots=True)
 class _Compiled:
-    family: Family
-    needs: int
-    plain: Any
-    dense: Any
+    """A phrase of a family, compiled; the dense form is compiled when a text without word borders first asks for it."""
+
+    __slots__ = ("_dense", "_phrase", "family", "plain")
+
+    def __init__(self, family: Family, phrase: Phrase) -> None:
+        self.family = family
+        self.plain: Any = compile_bytes(phrase.plain, latin1=True)
+        self._phrase = phrase
+        self._dense: Any = None
+
+    @property
+    def dense(self) -> Any:
+        if self._dense is None:
+            self._dense = compile_bytes(self._phrase.dense, latin1=True)
+        return self._dense
 
 
 class InjectionDetector:
@@ -45,37 +53,38 @@ class InjectionDetector:
 
     def __init__(self, *, table: PhraseTable, bits: dict[str, int], family_bits: dict[str, int]) -> None:
         """`bits`: the feature of each indexed set; `family_bits`: of each family with triggers."""
-        self._phrases: list[_Compiled] = []
+        # Phrases by the features they need together: few combinations are looked at, however many phrases there are.
+        self._phrases: dict[int, list[_Compiled]] = {}
         for family in table.families:
             for phrase in family.phrases:
                 needs = family_bits.get(family.name, 0)
                 for name in phrase.needs:
                     needs |= bits[name]
-                plain = compile_bytes(phrase.plain, latin1=True)
-                dense_pattern = compile_bytes(phrase.dense, latin1=True)
-                self._phrases.append(_Compiled(family, needs, plain, dense_pattern))
+                self._phrases.setdefault(needs, []).append(_Compiled(family, phrase))
         self._any = 0
-        for compiled in self._phrases:
-            self._any |= compiled.needs
+        for needs in self._phrases:
+            self._any |= needs
 
     def wanted(self, features: int) -> bool:
         """Tell whether the view has the words of some phrase."""
-        return bool(features & self._any) and any(features & entry.needs == entry.needs for entry in self._phrases)
+        seen = features & self._any
+        return bool(seen) and any(seen & needs == needs for needs in self._phrases)
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield every phrase, of both strengths."""
         lowered = _lower(view.text)
         lower_view = view if lowered is view.text else View(lowered)
-        data = encode(lowered) if lower_view is not view else view.data
-        for entry in self._phrases:
-            if features & entry.needs != entry.needs:
+        seen = features & self._any
+        for needs, phrases in self._phrases.items():
+            if seen & needs != needs:
                 continue
-            pattern = entry.dense if "spaced" in view.trail else entry.plain
-            cursor = ByteCursor(lower_view)
-            for match in matches(pattern, data):
-                start, end = (cursor.chars(offset) for offset in match.span(1))
-                if not _negated(lowered, start):
-                    yield self._finding(view, lowered, start, end, entry.family)
+            for entry in phrases:
+                pattern = entry.dense if "spaced" in view.trail else entry.plain
+                cursor = ByteCursor(lower_view)
+                for match in matches(pattern, lower_view.data):
+                    start, end = (cursor.chars(offset) for offset in match.span(1))
+                    if not _negated(lowered, start):
+                        yield self._finding(view, lowered, start, end, entry.family)
 
     @staticmethod
     def _finding(view: View, lowered: str, start: int, end: int, family: Family) -> Finding:

@@ -11,7 +11,10 @@ __all__ = ["Re2Engine"]
 
 # What the automata of the features may grow to; they are split until each fits.
 _MEMORY = 64 << 20
-_PROBE = BORDER + b"0" + BORDER
+# RE2 answers None both for "no match" and for "did not fit". No text holds two borders side by side, so this pattern can
+# only be matched by the probe, and the probe must match it.
+_PROBE = BORDER + BORDER
+_SENTINEL = rb"\xff\xff"
 
 
 class Re2Engine:
@@ -29,17 +32,14 @@ class Re2Engine:
             bordered = BORDER + text + BORDER
             mask = 0
             for patterns, bits in self._sets:
-                matched = patterns.Match(bordered)
-                if matched is None:
-                    raise MemoryError("google-re2 ran out of its memory for one text")
-                for index in matched:
+                for index in patterns.Match(bordered) or ():
                     mask |= bits[index]
             found.append(mask)
         return found
 
 
 def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[int]]]:
-    """Yield compiled sets with the bits of their patterns. RE2 answers None when an automaton does not fit its memory."""
+    """Yield compiled sets with the bits of their patterns, each small enough for its memory."""
     import re2
 
     options = re2.Options()
@@ -50,10 +50,13 @@ def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[int]
     compiled = re2.Set.SearchSet(options)
     for entry in patterns:
         compiled.Add(entry.pattern)
+    compiled.Add(_SENTINEL)
     compiled.Compile()
-    if compiled.Match(_PROBE) is not None or len(patterns) == 1:
-        yield compiled, [entry.bit for entry in patterns]
+    if compiled.Match(_PROBE):
+        yield compiled, [*(entry.bit for entry in patterns), 0]
         return
+    if len(patterns) == 1:
+        raise ValueError(f"feature pattern too large for google-re2: {patterns[0].pattern[:40]!r}")
     middle = len(patterns) // 2
     yield from _sets(patterns[:middle])
     yield from _sets(patterns[middle:])

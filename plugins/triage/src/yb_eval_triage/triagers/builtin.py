@@ -8,6 +8,7 @@ under a name made of its rows, code and parameters, so a second run does not tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,7 @@ from yb_eval_triage.examples import read_examples
 from yb_eval_triage.task import Answer, Task, TaskError
 from yb_eval_triage.triagers.features import compose
 from yb_eval_triage.triagers.model import Scores, TriageModel, sigmoid
+from yb_eval_triage.triagers.rules import RulesTriager, shipped_rules
 from yb_eval_triage.triagers.training import model_key, train_model
 
 _BATCH = 4_096
@@ -33,6 +35,7 @@ class BuiltinTriager:
 
     task: Task
     model: TriageModel
+    words: RulesTriager | None = None
 
     @classmethod
     def prepare(cls, task: Task, *, cache: Path | None = None) -> Self:
@@ -45,7 +48,9 @@ class BuiltinTriager:
         """
         train = _read(task, "train")
         validation = _read(task, "validation") if "validation" in task.files else b""
-        key = model_key(task, train=train, validation=validation)
+        words = RulesTriager.shipped(task) if task.training.word_lists else None
+        listed = shipped_rules(task) if words is not None else b""
+        key = model_key(task, train=train, validation=validation, words=listed)
         path = cache / f"{key}.npz" if cache is not None else None
         if path is not None and path.is_file():
             try:
@@ -53,20 +58,21 @@ class BuiltinTriager:
             except TaskError:
                 model = None
             if model is not None and model.key == key:
-                return cls(task=task, model=model)
+                return cls(task=task, model=model, words=words)
         fitted = train_model(
             task,
             read_examples(train, task=task, where=task.files["train"]),
             read_examples(validation, task=task, where=task.files["validation"]) if validation else [],
             key=key,
+            read=partial(read_item, words=words),
         )
         if path is not None:
             fitted.model.save(path)
-        return cls(task=task, model=fitted.model)
+        return cls(task=task, model=fitted.model, words=words)
 
     def answer(self, texts: Sequence[str], metas: Sequence[Mapping[str, object]] | None = None) -> list[Answer]:
         """One answer a text, in order."""
-        composed = [compose(text, meta) for text, meta in zip(texts, metas or [{}] * len(texts), strict=True)]
+        composed = self._read(texts, metas)
         answers: list[Answer] = []
         for start in range(0, len(composed), _BATCH):
             answers += self._answer_scores(self.model.score(composed[start : start + _BATCH]))
@@ -77,7 +83,7 @@ class BuiltinTriager:
     ) -> tuple[list[str], NDArray[np.float64]]:
         """The best in-scope label of each text and the score that the threshold is compared with: the whole
         risk-coverage curve comes from these two (`operating_curve`)."""
-        composed = [compose(text, meta) for text, meta in zip(texts, metas or [{}] * len(texts), strict=True)]
+        composed = self._read(texts, metas)
         labels: list[str] = []
         parts: list[NDArray[np.float64]] = [np.zeros(0)]
         for start in range(0, len(composed), _BATCH):
@@ -85,6 +91,12 @@ class BuiltinTriager:
             labels += [self.model.labels[index] for index in scores.best()]
             parts.append(self.model.in_scope.probability(scores.shape()))
         return labels, np.concatenate(parts)
+
+    def _read(self, texts: Sequence[str], metas: Sequence[Mapping[str, object]] | None) -> list[str]:
+        return [
+            read_item(text, meta, words=self.words)
+            for text, meta in zip(texts, metas or [{}] * len(texts), strict=True)
+        ]
 
     def _answer_scores(self, scores: Scores) -> list[Answer]:
         model, task = self.model, self.task
@@ -128,6 +140,15 @@ class BuiltinTriager:
             call = (call | (grades >= rule.required_from)) & (grades >= rule.allowed_from)
         calls: list[bool] = call.tolist()
         return calls
+
+
+def read_item(text: str, meta: Mapping[str, object], *, words: RulesTriager | None) -> str:
+    """What the model reads of an item: its text and metadata, and one made-up word a word list that it holds."""
+    composed = compose(text, meta)
+    if words is None:
+        return composed
+    names = (f"zz{name.replace('_', '')}zz" for name in sorted(words.find(text)))
+    return f"{composed} {' '.join(names)}"
 
 
 def _read(task: Task, role: str) -> bytes:

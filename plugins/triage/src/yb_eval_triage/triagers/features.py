@@ -31,7 +31,7 @@ FEATURES_VERSION = "1"
 BUCKET_BITS = 22
 
 #: Longer bodies (log dumps) keep their head and their tail, where people write what they want.
-HEAD_CHARS, TAIL_CHARS = 6_000, 2_000
+HEAD_CHARS, TAIL_CHARS = 1_500, 1_500
 
 CHAR_SIZES = range(2, 6)
 
@@ -76,7 +76,7 @@ def split_grams(texts: Sequence[str]) -> tuple[Grams, Grams]:
     folded = np.where((points >= 48) & (points < 58), 48, points)  # any digit is the same digit: ids are not words
     folded = np.where(folded == _YO, _YE, folded)
     codes = np.where(inside, folded, _SPACE).astype(np.uint64)
-    mixed = _mix(codes + _U64(0x1234567))
+    mixed = mix(codes + _U64(0x1234567))
     document = np.repeat(np.arange(len(padded), dtype=np.int32), lengths)
     return _word_grams(mixed, inside, document), _char_grams(mixed, inside, document)
 
@@ -156,7 +156,7 @@ def _word_grams(mixed: NDArray[np.uint64], inside: NDArray[np.bool_], document: 
     word = np.add.reduceat(np.where(inside, mixed * _POWERS[offset], _U64(0)), starts)
     row = document[starts]
     together = row[:-1] == row[1:]
-    pair = (_mix(word[:-1]) * _U64(_PRIME) + word[1:] + _U64(99))[together]
+    pair = (mix(word[:-1]) * _U64(_PRIME) + word[1:] + _U64(99))[together]
     return Grams(np.concatenate([row, row[:-1][together]]), _bucket(np.concatenate([word, pair]), 1))
 
 
@@ -179,7 +179,7 @@ def _char_grams(mixed: NDArray[np.uint64], inside: NDArray[np.bool_], document: 
     return Grams(np.concatenate(documents), np.concatenate(buckets))
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit."""
     values = (values ^ (values >> _U64(30))) * _U64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> _U64(27))) * _U64(0x94D049BB133111EB)
@@ -187,7 +187,7 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _bucket(hashes: NDArray[np.uint64], salt: int) -> NDArray[np.int32]:
-    return (_mix(hashes + _U64(salt * 7919)) >> _U64(64 - BUCKET_BITS)).astype(np.int32)
+    return (mix(hashes + _U64(salt * 7919)) >> _U64(64 - BUCKET_BITS)).astype(np.int32)
 
 
 def _table(buckets: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -74,19 +74,29 @@ def operating_curve(
     )
 
 
-def choose_point(curve: OperatingCurve, *, floor: float | None, in_scope_rows: int) -> OperatingPoint:
+def choose_point(
+    curve: OperatingCurve,
+    *,
+    in_scope_rows: int,
+    out_of_scope_rows: int,
+    floor: float | None,
+    share: float | None = None,
+) -> OperatingPoint:
     """The operating point by the rule the task asks for.
 
     With a `floor`: the highest out-of-scope recall among the points whose in-scope accuracy is at least the floor with
     95 % confidence (one-sided Wilson bound over the in-scope calibration rows): a point whose *estimate* sits at the
-    floor falls below it on new rows half of the time. Without: the highest mean of the two rates. Without
-    out-of-scope rows: answer everything.
+    floor falls below it on new rows half of the time. Without: the most right answers over all rows, out-of-scope rows
+    counting for `share` of them (default: their share of the calibration rows). Without out-of-scope rows: answer
+    everything.
     """
     accuracy, recall = curve.in_scope_accuracy, curve.out_of_scope_recall
-    if np.isnan(recall).any() or np.isnan(accuracy).any():
+    if not in_scope_rows or not out_of_scope_rows:
         return _point(curve, 0, "no out-of-scope rows to choose by: everything is answered")
     if floor is None:
-        return _point(curve, _last_best((accuracy + recall) / 2), "highest mean of in-scope accuracy and out-of-scope recall")
+        outside = out_of_scope_rows / (in_scope_rows + out_of_scope_rows) if share is None else share
+        right = (1 - outside) * accuracy + outside * recall
+        return _point(curve, _last_best(right), f"most right answers when {outside:.3f} of the rows are out of scope")
     allowed = np.flatnonzero(wilson_lower(accuracy, in_scope_rows) >= floor)
     if not len(allowed):
         return _point(curve, 0, f"no threshold keeps in-scope accuracy above {floor:g}: everything is answered")

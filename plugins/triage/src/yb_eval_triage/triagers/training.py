@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -32,6 +32,8 @@ from yb_eval_triage.triagers.features import FEATURES_VERSION, Features, Vocabul
 from yb_eval_triage.triagers.model import MODEL_VERSION, Logistic, Scores, TriageModel, sigmoid
 from yb_eval_triage.triagers.operating import OperatingCurve, choose_cut, choose_point, operating_curve
 
+Reading = Callable[[str, Mapping[str, object]], str]
+
 #: Below this many training rows the out-of-fold training rows join the validation rows for calibration.
 SMALL_TASK = 5_000
 
@@ -40,6 +42,8 @@ _SCORER_FOLDS = 10
 #: Logits of a head that training saw only one answer for.
 _CERTAIN = 12.0
 _SVM_ITERATIONS = 2_000
+#: Logits need a weaker penalty than margins to leave the middle of the scale.
+_LOGIT_PENALTY = 20.0
 
 
 @frozen(kw_only=True, eq=False)
@@ -50,11 +54,12 @@ class Fitted:
     curve: OperatingCurve
 
 
-def model_key(task: Task, *, train: bytes, validation: bytes) -> str:
-    """The name of a model: sha256 over what decides it — rows, code, libraries, task, parameters."""
+def model_key(task: Task, *, train: bytes, validation: bytes, words: bytes = b"") -> str:
+    """The name of a model: sha256 over what decides it: rows, word lists, code, libraries, task, parameters."""
     value = {
         "train": hashlib.sha256(train).hexdigest(),
         "validation": hashlib.sha256(validation).hexdigest(),
+        "words": hashlib.sha256(words).hexdigest(),
         "code": {"features": FEATURES_VERSION, "model": MODEL_VERSION},
         "libraries": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         "task": task.identity(),
@@ -64,19 +69,28 @@ def model_key(task: Task, *, train: bytes, validation: bytes) -> str:
 
 
 def train_model(
-    task: Task, train: Sequence[Example], validation: Sequence[Example], *, key: str = "unnamed"
+    task: Task,
+    train: Sequence[Example],
+    validation: Sequence[Example],
+    *,
+    key: str = "unnamed",
+    read: Reading = compose,
 ) -> Fitted:
     """Fit a model on `train`, calibrate it and choose its operating point on `validation`.
+
+    `read` turns the text and metadata of a row into what the model reads; predictions must use the same.
 
     Raises:
         TaskError: there is nothing to learn from (fewer than two in-scope labels in the training rows).
     """
     train = [row for row in train if row.label is not None]
     validation = [row for row in validation if row.label is not None or row.acceptable]
-    labels = tuple(label for label in task.labels if label != task.out_of_scope and any(r.label == label for r in train))
+    labels = tuple(
+        label for label in task.labels if label != task.out_of_scope and any(r.label == label for r in train)
+    )
     if len(labels) < 2:
         raise TaskError(f"task {task.name}: training rows hold {len(labels)} in-scope label(s), at least 2 are needed")
-    texts = [compose(row.text, row.meta) for row in train]
+    texts = [read(row.text, row.meta) for row in train]
     vocabulary = Vocabulary.fit(
         texts, min_documents=task.training.min_documents, unseen_weight=task.training.unseen_weight
     )
@@ -85,10 +99,10 @@ def train_model(
     parts: list[Scores] = []
     if validation:
         rows += validation
-        parts.append(draft.score([compose(row.text, row.meta) for row in validation]))
+        parts.append(draft.score([read(row.text, row.meta) for row in validation]))
     if len(train) < SMALL_TASK:
         rows += train
-        parts.append(_out_of_fold(task, labels, texts, train))
+        parts.append(out_of_fold_scores(task, labels, texts, train))
     if not rows:
         raise TaskError(f"task {task.name}: no validation rows to calibrate on")
     scores = Scores(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
@@ -155,14 +169,21 @@ def _fit_logit(task: Task, matrix: Any, yes: NDArray[np.bool_]) -> tuple[NDArray
     if yes.all() or not yes.any():
         return np.zeros((matrix.shape[1], 1)), np.array([_CERTAIN if yes.all() else -_CERTAIN])
     model = _sklearn("linear_model").LogisticRegression(
-        C=20 * task.training.penalty, solver="liblinear", random_state=task.training.seed, max_iter=_SVM_ITERATIONS
+        C=_LOGIT_PENALTY * task.training.penalty,
+        solver="liblinear",
+        dual=matrix.shape[0] < matrix.shape[1],  # the cheaper of two forms with one solution
+        random_state=task.training.seed,
+        max_iter=_SVM_ITERATIONS,
     )
     model.fit(matrix, yes)
     return model.coef_.T, model.intercept_
 
 
-def _out_of_fold(task: Task, labels: tuple[str, ...], texts: Sequence[str], rows: Sequence[Example]) -> Scores:
-    """Scores of every training row by a model that saw four fifths of the others; labels are spread over the folds."""
+def out_of_fold_scores(task: Task, labels: tuple[str, ...], texts: Sequence[str], rows: Sequence[Example]) -> Scores:
+    """Scores of each row by a model that saw four fifths of the others, in the order of `rows`.
+
+    `texts` is what the model reads of the rows; each label's rows are spread evenly over the five folds.
+    """
     fold = stratified_folds([row.label or "" for row in rows], _FOLDS)
     parts: list[tuple[NDArray[np.int64], Scores]] = []
     for number in range(_FOLDS):
@@ -195,7 +216,13 @@ def _calibrate(task: Task, draft: TriageModel, rows: Sequence[Example], scores: 
         if here.any():
             unbiased[here] = _fit_scorer(shape[there], inside[there], weight[there]).probability(shape[here])
     curve = operating_curve(unbiased, right, inside)
-    point = choose_point(curve, floor=task.training.in_scope_accuracy, in_scope_rows=int(inside.sum()))
+    point = choose_point(
+        curve,
+        in_scope_rows=int(inside.sum()),
+        out_of_scope_rows=int((~inside).sum()),
+        floor=task.training.in_scope_accuracy,
+        share=task.training.out_of_scope_share,
+    )
     called = np.array([row.escalate is not None for row in rows])
     gold = np.array([bool(row.escalate) for row in rows])
     beta = task.escalation.beta if task.escalation else 1.0

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import Cells, Format, RawRow
-from yb_eval.datasets.jsonl import JsonCodec
+from yb_eval.datasets.jsonl_file import JsonCodec
 from yb_eval.datasets.source import Source
 from yb_eval.digest import finite_json
 from yb_eval.errors import DatasetError

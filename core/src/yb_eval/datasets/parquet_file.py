@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from yb_eval.datasets.records import RecordReader, records
+from yb_eval.datasets.record_format import RecordReader, records
 from yb_eval.datasets.source import Source
 from yb_eval.errors import DatasetError
 
