@@ -63,7 +63,7 @@ def clinc150(source: Path) -> dict[str, str]:
         training=(
             "# The operating point keeps 0.92 of the in-scope rows right (95 % sure, by the validation rows).",
             "in_scope_accuracy = 0.92",
-            "# Confidences are calibrated for the share of out-of-scope items in the published test split, 1,000 of 5,500.",
+            "# Confidences are calibrated for the published share of out-of-scope items, 1,000 of 5,500 in the test split.",
             "out_of_scope_share = 0.18",
         ),
     )
@@ -117,7 +117,7 @@ HEALTHCARE_LABELS = {
     "pharmacy": "Filling prescriptions: formulary, refills, limits, dispensing pharmacies.",
     "infusion_therapy": "Scheduling, site and delivery of infusions.",
     "appeals": "A formal challenge to a denial.",
-    "out_of_scope": "Clinical questions, portal support, demographics, job applications, small talk: none of the routes.",
+    "out_of_scope": "None of the routes: clinical questions, portal support, demographics, job applications.",
 }
 
 

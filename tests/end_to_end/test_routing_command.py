@@ -306,6 +306,9 @@ def test_one_router_gives_the_same_outcomes_through_every_kind_of_target(routed,
         ('"simple"', "object"),
         ('{"tier": "simple", "score": "high"}', "score"),
         ('{"tier": "simple", "cost_usd": true}', "cost_usd"),
+        ('{"tier": "simple", "cost_usd": -1}', "cost_usd"),
+        ('{"tier": "simple", "model": 7}', "model"),
+        ('{"tier": "simple", "signals": [1]}', "object"),
     ],
 )
 def test_an_answer_of_the_wrong_shape_is_an_error_and_the_run_is_not_measured(routed, answers, answer, said):
@@ -322,9 +325,7 @@ def test_an_answer_of_the_wrong_shape_is_an_error_and_the_run_is_not_measured(ro
 def test_optional_parts_of_an_answer_are_kept(routed, answers):
     routed.rows([{"id": "a", "prompt": "Hi", "tier": "simple"}])
     said = {"tier": "simple", "score": 0.2, "model": "tiny", "cost_usd": 0.5, "signals": {"greeting": 1}}
-    (outcome,) = outcomes_of(
-        routed, "routing", "--golden", "rows.jsonl", "--target", answers({"a": json.dumps(said)})
-    )
+    (outcome,) = outcomes_of(routed, "routing", "--golden", "rows.jsonl", "--target", answers({"a": json.dumps(said)}))
     assert {key: outcome["details"][key] for key in ("score", "model", "signals")} == {
         "score": 0.2, "model": "tiny", "signals": {"greeting": 1},
     }  # fmt: skip
@@ -413,7 +414,15 @@ def test_robustness_against_a_baseline_limits_changed_tiers(routed):
 
 def test_describe_shows_options_measurements_gates_and_both_schemas(project):
     said = project("describe", "routing").stdout
-    for word in ("--golden", "--max-mismatch", "mismatches", "cost_change", "length_only_agreement", '"prompt"', '"tier"'):
+    for word in (
+        "--golden",
+        "--max-mismatch",
+        "mismatches",
+        "cost_change",
+        "length_only_agreement",
+        '"prompt"',
+        '"tier"',
+    ):
         assert word in said
     assert "block: mismatches <= 0" in said
 
@@ -421,3 +430,13 @@ def test_describe_shows_options_measurements_gates_and_both_schemas(project):
 @pytest.mark.parametrize("jobs", [("--jobs", "4"), ("--jobs", "2", "--executor", "processes"), ("--batch-size", "1")])
 def test_concurrency_changes_nothing(project, jobs):
     assert project.report("routing", *jobs)["run_id"] == project.report("routing")["run_id"]
+
+
+@pytest.mark.xfail(reason="core measures `tier.changed` as 0 over no pairs, and the gate passes", strict=True)
+def test_a_baseline_of_a_plain_run_cannot_be_held_against_a_robustness_run(routed):
+    routed.rows(golden_rows())
+    golden = ("routing", "--golden", "rows.jsonl")
+    routed.report(*golden, "--save", "base.json")
+    arguments = (*golden, "--robustness", "--min-robustness", 0, "--against", "base.json")
+    report = routed.report(*arguments, "--target", "python:router:always_simple", code=None)
+    assert report["verdict"] != "pass"

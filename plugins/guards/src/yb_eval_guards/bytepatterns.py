@@ -56,7 +56,7 @@ def loose(pattern: str, *, leet: bool = False) -> str:
     pieces = []
     for char in pattern:
         if char == " ":
-            pieces.append(r"(?:[^A-Za-z0-9\xff]{1,12})")
+            pieces.append(r"(?:[^A-Za-z0-9\xff]{0,12})")
         elif char.isalpha() or not char.isascii():
             pieces.append(_either_case(char, leet=leet))
         else:

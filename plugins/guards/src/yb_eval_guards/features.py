@@ -22,7 +22,7 @@ from .engine import FeaturePattern
 __all__ = ["FeatureTable", "build_features"]
 
 _SHORT = 4
-_IBAN_GROUP = r"[ .\-]?[A-Za-z0-9]{4}"
+_IBAN_GROUP = r"[ .\-\n]?[A-Za-z0-9]{4}"
 _GAP = r"[ .\-\t\r\n]{1,3}"
 
 # Bytes of characters that `normalise.fold` changes. Letters of living scripts and the punctuation of running text are
@@ -105,7 +105,7 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-]?[A-Za-z0-9]{{3}}"],
+        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}"],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
         "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],

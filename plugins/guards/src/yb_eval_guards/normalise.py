@@ -94,27 +94,31 @@ def fold(view: View) -> View:
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
-_CYRILLIC = re.compile("[\u0400-\u04ff]")
+# Letters of one script that nothing in the other looks like: they tell which script a text is written in.
+_ONLY_LATIN = re.compile("[b-dfgjlqrstvwzDFGJLQRSUVWZ]")
+_ONLY_CYRILLIC = re.compile("[бгджзийлпфцчшщъыьэюяБГДЖИЙЛПФЦЧШЩЪЫЬЭЮЯ]")
 
 
 def unmix(view: View) -> View:
     """Return the view with every word that mixes scripts written in one script.
 
-    In a mostly Latin text a word made of look-alikes only is read as Latin, too.
+    A word that could be either, and in a Latin text a word made of look-alikes only, follows the text around it.
     """
-    latin_text = len(_LATIN.findall(view.text)) >= len(_CYRILLIC.findall(view.text))
+    latin_text = len(_ONLY_LATIN.findall(view.text)) >= len(_ONLY_CYRILLIC.findall(view.text))
 
     def read(match: re.Match[str]) -> str:
         word = match.group()
         if word.isascii():
             return word
-        latin, cyrillic = len(_LATIN.findall(word)), len(_CYRILLIC.findall(word))
         as_latin = word.translate(confusables.to_latin())
-        if as_latin.isascii() and (latin or latin_text):
+        if as_latin.isascii() and latin_text:
             return as_latin
-        if not latin:
+        if not _LATIN.search(word):
             return word
-        return word.translate(confusables.to_cyrillic()) if cyrillic >= latin else as_latin
+        as_cyrillic = word.translate(confusables.to_cyrillic())
+        if not _LATIN.search(as_cyrillic):
+            return as_cyrillic
+        return as_latin
 
     text = _WORD.sub(read, view.text)
     return view if text == view.text else view.same_offsets(text, "homoglyphs")
@@ -144,19 +148,29 @@ def unleet(view: View, *, one: str = "i") -> View:
     return view if text == view.text else view.same_offsets(text, "leet")
 
 
-_SPACED = re.compile(r"(?<![^\W_])(?:[^\W_](?:[ ._*|/~\-]|[ \t\n]{1,2})){3,}[^\W_](?![^\W_])")
+_SPACED = re.compile(r"(?<![^\W_])(?:[^\W_](?:[._*|/~\-]|[ \t\n]{1,4})){3,}[^\W_](?![^\W_])")
 
 
 def join_spaced(view: View) -> View:
-    """Return the view with runs of single letters (`i g n o r e`, `i-g-n-o-r-e`) written together."""
+    """Return the view with runs of single letters (`i g n o r e`, `i-g-n-o-r-e`) written together.
+
+    Where the letters of one run stand at different distances the wider gaps are the spaces between words.
+    """
     text = view.text
     pieces: list[str] = []
     starts: list[int] = []
     position = 0
     for match in _SPACED.finditer(text):
-        kept = [index for index in range(match.start(), match.end()) if text[index].isalnum()]
-        pieces += [text[position : match.start()], *(text[index] for index in kept)]
-        starts += [*range(position, match.start()), *kept]
+        letters = [index for index in range(match.start(), match.end()) if text[index].isalnum()]
+        nearest = min(after - before for before, after in zip(letters, letters[1:], strict=False))
+        pieces.append(text[position : match.start()])
+        starts += range(position, match.start())
+        for before, index in zip([letters[0] - nearest, *letters], letters, strict=False):
+            if index - before > nearest:
+                pieces.append(" ")
+                starts.append(index - 1)
+            pieces.append(text[index])
+            starts.append(index)
         position = match.end()
     if not pieces:
         return view

@@ -9,7 +9,15 @@ from attrs import field, frozen
 
 from yb_eval import Answer, Judgement, Outcome, Sample, Target
 from yb_eval.digest import identify
-from yb_eval.targets import AnswerError, CallableTarget, TargetEvaluator, expect_choice, expect_number, expect_object
+from yb_eval.targets import (
+    AnswerError,
+    CallableTarget,
+    TargetEvaluator,
+    expect_choice,
+    expect_number,
+    expect_object,
+    expect_text,
+)
 from yb_eval_routing.dataset import GoldenRow, Paraphrase
 from yb_eval_routing.pipeline import Pipeline, length_tier
 
@@ -76,9 +84,7 @@ class Judge:
         row: GoldenRow = sample.data
         said = expect_object(answer)
         tier = expect_choice(said, "tier", self.tiers)
-        for key in ("score", "cost_usd"):
-            if said.get(key) is not None:
-                expect_number(said, key)
+        _check_optional_parts(said)
         request = row.request(sample.id)
         details = {
             "acceptable": list(row.acceptable) or [row.tier],
@@ -92,6 +98,16 @@ class Judge:
 
     def _cost(self, request: Mapping[str, Any], tier: str) -> float:
         return float(self.pipeline.cost_usd(request, tier))
+
+
+def _check_optional_parts(said: Mapping[str, Any]) -> None:
+    """Raises `AnswerError` for a part beside the tier that is not of the schema's type."""
+    expect_number(said, "score", optional=True)
+    expect_number(said, "cost_usd", minimum=0, optional=True)
+    for key in ("model", "rule"):
+        expect_text(said, key, optional=True)
+    if said.get("signals") is not None:
+        expect_object(said["signals"])
 
 
 def _request(sample: Sample) -> dict[str, Any]:

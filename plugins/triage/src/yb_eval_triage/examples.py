@@ -1,6 +1,9 @@
 """Labelled triage rows, as JSONL:
 
-`{"id", "text", "meta"?, "gold": {"label"?, "severity"?, "escalate"?}, "acceptable"?: {"label": [...]}, "tags"?, "source"?, "note"?}`
+```
+{"id", "text", "meta"?, "gold": {"label"?, "severity"?, "escalate"?}, "acceptable"?: {"label": [...]},
+ "tags"?, "source"?, "note"?}
+```
 
 Every gold field may be absent: the row is then not judged, and not trained on, in that respect.
 """

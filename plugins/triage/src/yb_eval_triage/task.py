@@ -202,7 +202,7 @@ class Task:
         }
 
     def check(self, answer: Answer) -> list[str]:
-        """What makes `answer` unusable: a label outside the set, a severity off the scale, a confidence outside 0..1."""
+        """What makes `answer` unusable: a label outside the set, a severity off the scale, a confidence not in 0..1."""
         faults: list[str] = []
         if answer.label is not None and answer.label not in self.labels:
             faults.append(f"label {answer.label!r} is not in the label set of task {self.name}")

@@ -11,7 +11,7 @@ from ..matching import compile_bytes, matches
 from ..tables import load_table
 from ..views import ByteCursor, View
 from .base import report
-from .values import looks_like_password, looks_like_token
+from .values import looks_like_password, looks_like_token, looks_strong
 
 __all__ = ["AssignmentDetector", "keyword_triggers"]
 
@@ -29,7 +29,9 @@ _VALUE = (
 )
 _TAGGED = r">[ \t]{0,4}([^<\s]{6,400})</"
 _OPTION = r"[ =]([^\s\"'`]{6,400})"
+_ATTRIBUTE = r"[\"'][ \t]{1,4}value=[\"']([^\"'\n]{6,400})[\"']"
 _SPOKEN = r"[ \t]{1,2}(?:is|was|ist|es|est|\xd1\x8d\xd1\x82\xd0\xbe)[ \t]{1,2}"
+_BARE = r"[ \t]{1,2}([^\s\"'`,;|<>()\[\]{}]{10,400})"
 _TRIM = ".,;:!?\\\u00bb\u201d"
 
 
@@ -43,7 +45,16 @@ def keyword_triggers() -> list[str]:
     """Return byte patterns one of which is in every text where a name of the table is given a value."""
     table = load_table("keywords.toml")
     names = _names([*table["password"], *table["token"]])
-    return [f"(?:{names})[^\\n\\xff]{{0,100}}(?:[=:>]|[\\x93\\x94]| - )", f"(?:{names})[ \\t]{{1,2}}(?:is|was|ist|es|\\xd1\\x8d\\xd1\\x82)", f"--[a-z-]{{0,24}}(?:{names}) "]
+    return [
+        rf"(?:{names})[^\n\xff]{{0,100}}(?:[=:>]|[\x93\x94]| - )",
+        rf"(?:{names})[ \t]{{1,2}}(?:is|was|ist|es|\xd1\x8d\xd1\x82)",
+        rf"(?:{_names(table['password'])})[ \t]{{1,2}}[^\s\xff]{{10}}",
+        rf"--[a-z-]{{0,24}}(?:{names}) ",
+    ]
+
+
+# Which values each kind of assignment accepts.
+_TESTS = {"password": looks_like_password, "token": looks_like_token, "bare-password": looks_strong}
 
 
 class AssignmentDetector:
@@ -58,8 +69,11 @@ class AssignmentDetector:
         for kind in ("password", "token"):
             # The name must end in the keyword: `tokenizationId` and `secretary` announce nothing.
             name = f"(?:{_names(table[kind])})"
-            forms = (name + _JOINER + _VALUE, name + _TAGGED, name + _SPOKEN + _VALUE, "--[a-z-]{0,24}" + name + _OPTION)
+            forms = [name + _JOINER + _VALUE, name + _TAGGED, name + _ATTRIBUTE, name + _SPOKEN + _VALUE]
+            forms.append(f"--[a-z-]{{0,24}}{name}{_OPTION}")
             self._rules += [(kind, compile_bytes(form, latin1=True)) for form in forms]
+        bare = f"(?:{_names(table['password'])}){_BARE}"
+        self._rules.append(("bare-password", compile_bytes(bare, latin1=True)))
 
     def wanted(self, features: int) -> bool:
         """Tell whether a name was seen."""
@@ -70,22 +84,18 @@ class AssignmentDetector:
         for kind, pattern in self._rules:
             cursor = ByteCursor(view)
             for match in matches(pattern, view.data):
-                group = match.lastindex or 0
-                span = next((match.span(at) for at in range(1, group + 1) if match.span(at) != (-1, -1)), None)
-                if span is None:
-                    continue
+                span = next(span for at in range(1, 7) if (span := match.span(at)) != (-1, -1))
                 start = cursor.chars(span[0])
                 # The length limit counts bytes and may fall inside a character.
                 value = view.data[slice(*span)].decode("utf-8", "ignore").rstrip(_TRIM)
-                if not (looks_like_password(value) if kind == "password" else looks_like_token(value)):
-                    continue
-                yield report(
-                    view,
-                    start,
-                    start + len(value),
-                    type="secret",
-                    kind=f"{kind}-assignment",
-                    value=value,
-                    evidence=("context", "entropy"),
-                    confidence=0.7,
-                )
+                if _TESTS[kind](value):
+                    yield report(
+                        view,
+                        start,
+                        start + len(value),
+                        type="secret",
+                        kind=f"{kind}-assignment",
+                        value=value,
+                        evidence=("context", "entropy"),
+                        confidence=0.7,
+                    )

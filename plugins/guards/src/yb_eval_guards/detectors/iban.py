@@ -15,8 +15,8 @@ from .base import report
 
 __all__ = ["IbanDetector", "iban_lengths"]
 
-_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?=[ \-.]?[A-Za-z0-9])")
-_REST = re.compile(r"(?:[ \-.]?[A-Za-z0-9]){11,30}")
+_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?=[ \-.\n]?[A-Za-z0-9])")
+_REST = re.compile(r"(?:[ \-.\n]?[A-Za-z0-9]){11,30}")
 _PART = re.compile(r"([0-9]+)!")
 _LONGEST = 34
 

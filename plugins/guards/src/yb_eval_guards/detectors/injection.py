@@ -16,6 +16,9 @@ __all__ = ["InjectionDetector"]
 
 _NEGATION = re.compile(r"(?:\b(?:not|never|don'?t|don’t|do not|didn'?t|nicht|nie|pas|jamais|no|nunca|n[aã]o|non)|не)\W{1,3}\Z|\bn['’]\Z")
 _NEGATION_REACH = 12
+# "The new rules override the old instructions" tells of something; so does a verb in the past (Chinese -le).
+_TOLD = re.compile(r"\b(?:rules|polic(?:y|ies)|settings?|values?|options?|flags?|arguments?|which)\s\Z")
+_TOLD_PAST = re.compile("(?:忽略|忘记|无视|跳过|忘)了")
 _MENTION = re.compile(
     r"\b(?:phrases?|examples?|such as|like|called|known as|e\.g\.|attacks?|injections?|article|strings?|words?|term|detect\w*|block\w*|wrote|"
     r"says?|said|titled|prompts? like|beispiel|exemple|ejemplo|phrase)\b|фраз|пример|атак|инъекци|стать|например|слова|строк|типа|обнаруж|блокир|例如|比如|攻击"
@@ -83,7 +86,7 @@ class InjectionDetector:
                 cursor = ByteCursor(lower_view)
                 for match in matches(pattern, lower_view.data):
                     start, end = (cursor.chars(offset) for offset in match.span(1))
-                    if not _negated(lowered, start):
+                    if not _no_order(lowered, start, end):
                         yield self._finding(view, lowered, start, end, entry.family)
 
     @staticmethod
@@ -113,8 +116,15 @@ def _lower(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
-def _negated(text: str, start: int) -> bool:
-    return _NEGATION.search(text, max(0, start - _NEGATION_REACH), start) is not None
+def _no_order(text: str, start: int, end: int) -> bool:
+    """Tell whether the phrase orders nothing: it is negated, tells of something, or is an identifier of a program."""
+    phrase = text[start:end]
+    if "_" in phrase and "(" in phrase:
+        return True
+    before = max(0, start - _NEGATION_REACH)
+    return bool(
+        _NEGATION.search(text, before, start) or _TOLD.search(text, before, start) or _TOLD_PAST.search(phrase)
+    )
 
 
 def _quoted_mention(text: str, start: int, end: int) -> bool:

@@ -12,6 +12,7 @@ from ..finding import Strength
 
 __all__ = ["Family", "Phrase", "PhraseTable"]
 
+_ADDRESS = r"(?:https?://[a-z0-9./_?=&%-]+|[a-z0-9._+-]+@[a-z0-9.-]+)"
 _RUSSIAN = "[а-яё]"
 _RUSSIAN_BYTES = r"(?:\xd0[\xb0-\xbf]|\xd1[\x80-\x91])"
 _TOKEN = re.compile(rf"\{{([a-z][a-z-]*)\}}|<([0-9]{{1,2}})>|{re.escape(_RUSSIAN)}|.", re.DOTALL)
@@ -70,7 +71,7 @@ class PhraseTable:
                 _raw_phrase(pattern) if raw else self._phrase(pattern, words=words, unindexed=unindexed)
                 for pattern in row["patterns"]
             ),
-            triggers=tuple(row.get("triggers", ())),
+            triggers=tuple(exact(trigger) for trigger in row.get("triggers", ())),
             examples=tuple(row["examples"]),
             clean=tuple(row["clean"]),
         )
@@ -97,6 +98,8 @@ class PhraseTable:
                 pieces.append(f"(?:{LETTER}+{gap}){{0,{count}}}")
             elif count is not None:
                 pieces.append(f"(?:{LETTER}|{NOT_LETTER}){{0,{6 * int(count)}}}")
+            elif text == "@":
+                pieces.append(_ADDRESS)
             elif text == " ":
                 pieces.append(gap)
             elif text == _RUSSIAN:
@@ -107,7 +110,7 @@ class PhraseTable:
 
 
 def _raw_phrase(pattern: str) -> Phrase:
-    return Phrase(f"({pattern})", f"({pattern})", frozenset())
+    return Phrase(f"({exact(pattern)})", f"({exact(pattern)})", frozenset())
 
 
 def _outer_sets(pattern: str) -> list[str]:

@@ -15,7 +15,7 @@ from ..matching import compile_bytes, matches
 from ..tables import load_table
 from ..views import ByteCursor, View
 from .base import report
-from .values import entropy, is_placeholder
+from .values import entropy, is_placeholder, is_stand_in
 
 __all__ = ["JwtDetector", "PrivateKeyDetector", "SecretRule", "TokenDetector", "load_secret_rules"]
 
@@ -81,9 +81,9 @@ class TokenDetector:
             return not is_placeholder(password) and password != user
         if not introduced and (before.isalnum() or before == "-"):
             return False
-        if not any(char.isdigit() for char in value):
-            return False
-        return entropy(value) >= rule.entropy and not is_placeholder(value)
+        if value.islower() and value.replace("-", "").replace("_", "").isalpha():
+            return False  # words joined by hyphens and underscores
+        return entropy(value) >= rule.entropy and not is_stand_in(value)
 
 
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
@@ -128,7 +128,7 @@ def _header_names_algorithm(segment: str) -> bool:
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 # The body of a key that was cut off: what base64, its line breaks (real or written out) and PEM headers are made of.
-_CUT_BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,]*[A-Za-z0-9+/=]")
+_CUT_BODY = re.compile(r"(?:\s|\\[nr])*[A-Za-z0-9+/=]{16}[A-Za-z0-9+/=\s\\]*")
 
 
 class PrivateKeyDetector:
@@ -154,6 +154,8 @@ class PrivateKeyDetector:
             else:
                 limit = dashes if dashes >= 0 else len(text)
                 cut = _CUT_BODY.match(text, begin.end(), limit)
+                if cut is None and text[begin.end() : limit].strip(" \t\r\n\"'`"):
+                    continue  # prose that names the header
                 end = cut.end() if cut else begin.end()
             yield report(
                 view,

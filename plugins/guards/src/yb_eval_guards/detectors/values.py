@@ -9,15 +9,16 @@ from functools import cache
 
 from ..tables import load_table
 
-__all__ = ["entropy", "is_placeholder", "looks_like_password", "looks_like_token"]
+__all__ = ["entropy", "is_placeholder", "is_stand_in", "looks_like_password", "looks_like_token", "looks_strong"]
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _CAMEL_WORDS = re.compile(r"(?:[A-Z]?[a-z]{3,12}){2,}[0-9]{0,4}\Z")
 _DATE_OR_VERSION = re.compile(r"v?[0-9]{1,4}(?:[-./:_ T][0-9]{1,4}){1,6}Z?\Z")
 _MEASURE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|kb|mb|gb|px|chars?|days?|hours?|minutes?|bits?|bytes?)\Z", re.IGNORECASE)
 _SEGMENT = re.compile(r"[^\W_]+")
-_MIN_PASSWORD, _MIN_TOKEN, _MIN_TOKEN_SEGMENT = 6, 16, 10
+_MIN_PASSWORD, _MIN_STRONG, _MIN_TOKEN, _MIN_TOKEN_SEGMENT = 6, 10, 16, 10
 _TOKEN_ENTROPY = 3.0
+_MIN_LETTERS, _CASE_CHANGES = 20, 0.3
 
 
 @cache
@@ -32,16 +33,17 @@ def entropy(text: str) -> float:
     return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
 
 
+def is_stand_in(token: str) -> bool:
+    """Tell whether a token of the right shape only shows the shape: it says so, or has less than four characters."""
+    lowered = token.lower()
+    return any(part in lowered for part in _placeholders()[1]) or len(set(lowered)) < 4
+
+
 def is_placeholder(value: str) -> bool:
-    """Tell whether `value` is a stand-in: a known word, a template, one character repeated, a reference."""
+    """Tell whether `value` stands for a value: a known word, a template, one character repeated, a reference."""
     lowered = value.lower()
-    exact, inside, start = _placeholders()
-    return (
-        lowered in exact
-        or lowered.startswith(start)
-        or any(part in lowered for part in inside)
-        or len(set(lowered)) < 4
-    )
+    exact, _, start = _placeholders()
+    return lowered in exact or lowered.startswith(start) or is_stand_in(value)
 
 
 def looks_like_password(value: str) -> bool:
@@ -58,15 +60,27 @@ def looks_like_password(value: str) -> bool:
     return bool(letters and signs and any(char in "!@#$%^&*+=?~" for char in value[:-1]))
 
 
+def looks_strong(value: str) -> bool:
+    """Tell whether a password of ten characters or more has lower case, upper case and digits: no word of a sentence."""
+    kinds = (str.islower, str.isupper, str.isdigit)
+    return len(value) >= _MIN_STRONG and all(any(map(kind, value)) for kind in kinds) and looks_like_password(value)
+
+
 def looks_like_token(value: str) -> bool:
     """Tell whether `value` may be a key or token: sixteen characters or more, mixed, and not made of words."""
     if len(value) < _MIN_TOKEN or is_placeholder(value) or " " in value or "(" in value:
         return False
     if _UUID.match(value) or _DATE_OR_VERSION.match(value) or _is_phrase(value):
         return False
-    if not any(char.isdigit() for char in value) or not any(char.isalpha() for char in value):
+    if not any(char.isalpha() for char in value) or entropy(value) < _TOKEN_ENTROPY:
         return False
-    return entropy(value) >= _TOKEN_ENTROPY
+    return any(char.isdigit() for char in value) or _is_random_letters(value)
+
+
+def _is_random_letters(value: str) -> bool:
+    """Tell whether letters change case about as often as chance would have it; names in camelCase do so seldom."""
+    changes = sum(left.isupper() != right.isupper() for left, right in zip(value, value[1:], strict=False))
+    return len(value) >= _MIN_LETTERS and changes >= _CASE_CHANGES * len(value)
 
 
 def _is_phrase(value: str) -> bool:

@@ -53,7 +53,7 @@ class LabelClash:
 
 @frozen(kw_only=True)
 class Audit:
-    """What an audit found. `rows` had a label; `agreement` is the out-of-fold accuracy over them; most suspect first."""
+    """What an audit found, most suspect first. `rows` had a label; `agreement` is the out-of-fold accuracy over them."""
 
     rows: int
     agreement: float

@@ -1,7 +1,7 @@
 """Text to sparse features: word 1-2-grams and in-word character 2-5-grams, hashed, TF-IDF weighted, unit length.
 
-The features are the usual ones (scikit-learn's `TfidfVectorizer` with `analyzer="word"` beside `analyzer="char_wb"`), with
-two differences that a triager needs:
+The features are the usual ones (scikit-learn's `TfidfVectorizer` with `analyzer="word"` beside `analyzer="char_wb"`),
+with two differences that a triager needs:
 
 - **Speed.** A whole batch is one array of code points; every n-gram is a rolling hash computed by numpy, so that no
   Python code runs per n-gram. Hashing: Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask Learning".
@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sparse  # type: ignore[import-untyped]
+import scipy.sparse as sparse
 from attrs import field, frozen
 from numpy.typing import NDArray
 

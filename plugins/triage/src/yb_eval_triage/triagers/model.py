@@ -44,7 +44,7 @@ class Scores(NamedTuple):
 
     def best(self) -> NDArray[np.int64]:
         """(n,) the column of the best in-scope label; the first one of a tie."""
-        return np.argmax(self.labels, axis=1)
+        return np.asarray(np.argmax(self.labels, axis=1), dtype=np.int64)
 
     def shape(self) -> NDArray[np.float64]:
         """(n, 7) how sure the margins look: best, gap to the second, gap to the soft maximum with and without the

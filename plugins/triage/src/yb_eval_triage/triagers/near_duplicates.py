@@ -67,8 +67,8 @@ def _gram_sets(texts: Sequence[str]) -> list[NDArray[np.int32]]:
 def _signatures(sets: Sequence[NDArray[np.int32]]) -> NDArray[np.uint64]:
     size = _BANDS * _WIDTH
     signature = np.full((len(sets), size), np.iinfo(np.uint64).max, np.uint64)
-    rows = np.flatnonzero([len(grams) > 0 for grams in sets])
-    if not len(rows):
+    rows = [row for row, grams in enumerate(sets) if len(grams)]
+    if not rows:
         return signature
     lengths = np.array([len(sets[row]) for row in rows])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])

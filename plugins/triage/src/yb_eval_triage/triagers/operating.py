@@ -18,7 +18,6 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-
 #: The 0.95 quantile of the normal distribution.
 ONE_SIDED_95 = 1.6448536269514722
 

@@ -74,7 +74,7 @@ class WordLists:
     """Named lists of words, all searched for at once."""
 
     def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
-        import re2  # type: ignore[import-untyped]
+        import re2
 
         options = re2.Options()
         options.max_mem = _ENGINE_MEMORY

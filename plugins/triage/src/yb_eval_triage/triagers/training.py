@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 import orjson
-import scipy.sparse as sparse  # type: ignore[import-untyped]
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from yb_eval_triage.examples import Example
 from yb_eval_triage.task import Task, TaskError
-from yb_eval_triage.triagers.features import FEATURES_VERSION, Features, Vocabulary, compose
+from yb_eval_triage.triagers.features import FEATURES_VERSION, Vocabulary, compose
 from yb_eval_triage.triagers.model import MODEL_VERSION, Logistic, Scores, TriageModel, sigmoid
 from yb_eval_triage.triagers.operating import OperatingCurve, choose_cut, choose_point, operating_curve
 
@@ -112,7 +111,9 @@ def train_model(
 def _fit_heads(
     task: Task, labels: tuple[str, ...], vocabulary: Vocabulary, matrix: Any, rows: Sequence[Example], key: str
 ) -> TriageModel:
-    names = [*labels, *([task.out_of_scope] if task.out_of_scope in {row.label for row in rows} else [])]
+    names = list(labels)
+    if task.out_of_scope is not None and any(row.label == task.out_of_scope for row in rows):
+        names.append(task.out_of_scope)
     weights, bias = _fit_labels(task, names, matrix, rows)
     columns, biases = [weights], [bias]
     cuts = len(task.severity.levels) - 1 if task.severity and any(r.severity is not None for r in rows) else 0
@@ -185,10 +186,10 @@ def out_of_fold_scores(task: Task, labels: tuple[str, ...], texts: Sequence[str]
     `texts` is what the model reads of the rows; each label's rows are spread evenly over the five folds.
     """
     fold = stratified_folds([row.label or "" for row in rows], _FOLDS)
-    parts: list[tuple[NDArray[np.int64], Scores]] = []
+    parts: list[tuple[list[int], Scores]] = []
     for number in range(_FOLDS):
-        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        if not len(outside):
+        inside, outside = np.flatnonzero(fold != number).tolist(), np.flatnonzero(fold == number).tolist()
+        if not outside:
             continue
         seen = [texts[i] for i in inside]
         vocabulary = Vocabulary.fit(
