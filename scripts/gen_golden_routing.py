@@ -1,4 +1,4 @@
-"""Make ``datasets/src/yb_eval_datasets/eval/golden_routing.jsonl`` from the requests in ``scripts/golden_routing``.
+"""Make ``datasets/eval/golden_routing.jsonl`` from the requests in ``scripts/golden_routing``.
 
     python scripts/gen_golden_routing.py [--check]
 
@@ -21,7 +21,7 @@ from typing import Any
 from yb_eval_routing.pipeline import Pipeline, reference_policy
 
 SOURCES = Path(__file__).parent / "golden_routing"
-GOLDEN = Path(__file__).parent.parent / "datasets/src/yb_eval_datasets/eval/golden_routing.jsonl"
+GOLDEN = Path(__file__).parent.parent / "datasets/eval/golden_routing.jsonl"
 
 Row = dict[str, Any]
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from guards_corpus import decoys, injections, positives, reported, secret_rows
 from guards_corpus.rows import Rows, line
 
-EVAL = Path(__file__).resolve().parent.parent / "datasets" / "src" / "yb_eval_datasets" / "eval"
+EVAL = Path(__file__).resolve().parent.parent / "datasets" / "eval"
 CORPUS = EVAL / "guards_labeled.jsonl"
 REVISION = EVAL / "guards-revision.json"
 

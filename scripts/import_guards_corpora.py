@@ -2,7 +2,7 @@
 
     python scripts/import_guards_corpora.py --source DIR [--check]
 
-DIR holds the published files (see `datasets/src/yb_eval_datasets/guards/NOTICE.md` for source, commit and licence).
+DIR holds the published files (see `datasets/guards/NOTICE.md` for source, commit and licence).
 The result is a pure function of those files. `--check` compares instead of writing and ends with 1 on a difference.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from guards_corpus.rows import Row, line
 
-TARGET = Path(__file__).resolve().parent.parent / "datasets" / "src" / "yb_eval_datasets" / "guards"
+TARGET = Path(__file__).resolve().parent.parent / "datasets" / "guards"
 
 
 def slug(words: str) -> str:

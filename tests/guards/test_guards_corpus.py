@@ -25,7 +25,7 @@ from stdnum.ru import inn as stdnum_inn
 from stdnum.ru import ogrn as stdnum_ogrn
 
 ROOT = Path(__file__).resolve().parents[2]
-EVAL = ROOT / "datasets" / "src" / "yb_eval_datasets" / "eval"
+EVAL = ROOT / "datasets" / "eval"
 CORPUS = EVAL / "guards_labeled.jsonl"
 SCRIPT = ROOT / "scripts" / "gen_guards_corpus.py"
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
-EVAL = ROOT / "datasets" / "src" / "yb_eval_datasets" / "eval"
+EVAL = ROOT / "datasets" / "eval"
 CORPUS = EVAL / "guards_labeled.jsonl"
 SCRIPT = ROOT / "scripts" / "gen_guards_corpus.py"
 

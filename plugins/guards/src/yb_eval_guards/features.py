@@ -58,7 +58,7 @@ def _iban_countries() -> str:
 def _label_patterns() -> list[str]:
     """Return the patterns of the words that make a number a finding, at a word's start or a camelCase hump."""
     patterns = []
-    for word in load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan", "iban"):
+    for word in load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan"):
         if word.isascii():
             end = "[^a-z]" if len(word) <= _SHORT else ""
             patterns.append(f"(?:[^A-Za-z]{loose(word)}|[a-z]{word[0].upper()}{loose(word[1:])}){end}")
@@ -105,7 +105,7 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}"],
+        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}", *(loose(word) for word in ("iban", "ибан"))],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
         "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],

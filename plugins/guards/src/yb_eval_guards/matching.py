@@ -33,11 +33,13 @@ def compile_bytes(pattern: str, *, latin1: bool = False) -> Any:
 
 
 def matches(pattern: Any, data: bytes) -> Iterator[Any]:
-    """Yield the leftmost matches of a compiled bytes pattern that do not overlap. No match may be empty."""
+    """Return the leftmost matches of a compiled bytes pattern that do not overlap. No match may be empty."""
+    found: Iterator[Any] = pattern.finditer(data) if len(data) <= _WINDOW else _by_windows(pattern, data)
+    return found
+
+
+def _by_windows(pattern: Any, data: bytes) -> Iterator[Any]:
     size = len(data)
-    if size <= _WINDOW:
-        yield from pattern.finditer(data)
-        return
     position = 0
     while position < size:
         end = min(size, position + _WINDOW)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container
 
 from . import confusables
 from .views import View
@@ -124,25 +125,22 @@ def unmix(view: View) -> View:
     return view if text == view.text else view.same_offsets(text, "homoglyphs")
 
 
-_LEET_INSIDE = re.compile(r"[A-Za-z][0-9@$!|+]{1,2}[A-Za-z]|[0-9@$!|+][A-Za-z]{2}")
-_LEET_WORD = re.compile(r"[A-Za-z0-9@$!|+]{2,}")
+_LEET_WORD = re.compile(r"[A-Za-z0-9@$!|+]*[0-9@$!|+][A-Za-z0-9@$!|+]*")
 _LEET = str.maketrans("0134578@$!|+", "oleastbasiit")
 _LEET_I = str.maketrans("1", "i")
 
 
-def unleet(view: View, *, one: str = "i") -> View:
-    """Return the view with digits and signs inside words read as letters; `one` is what a 1 stands for, i or l."""
-    if not _LEET_INSIDE.search(view.text):
-        return view
+def unleet(view: View, starts: Container[str], *, size: int, one: str = "i") -> View:
+    """Return the view with digits and signs inside words read as letters, where the word then may be a known one.
+
+    A word may be known when its first `size` letters are in `starts`; `one` is what a 1 stands for, i or l.
+    """
 
     def read(match: re.Match[str]) -> str:
         word = match.group()
-        if word.isalpha() or not _LATIN.search(word):
-            return word
         stem = word.rstrip("!|+")  # the exclamation mark after a word is one
-        if one == "i":
-            stem = stem.translate(_LEET_I)
-        return stem.translate(_LEET) + word[len(stem) :]
+        letters = (stem.translate(_LEET_I) if one == "i" else stem).translate(_LEET)
+        return letters + word[len(stem) :] if letters[:size].lower() in starts else word
 
     text = _LEET_WORD.sub(read, view.text)
     return view if text == view.text else view.same_offsets(text, "leet")

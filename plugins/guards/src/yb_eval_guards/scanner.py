@@ -15,7 +15,7 @@ from .detectors.base import Detector
 from .detectors.iban import IbanDetector
 from .detectors.injection import InjectionDetector
 from .detectors.numbers import NumberDetector
-from .detectors.phrases import PhraseTable
+from .detectors.phrases import LEET_START, PhraseTable
 from .detectors.secrets import JwtDetector, PrivateKeyDetector, TokenDetector, load_secret_rules
 from .engine import EngineChoice, EngineName, build_engine
 from .features import build_features
@@ -95,6 +95,7 @@ class Scanner:
         secrets = load_secret_rules()
         table = build_features(phrases, secrets, any_digits=self.strength == "warn")
         self._bits = bits = table.bits
+        self._leet_starts = phrases.leet_starts
         self._injection = InjectionDetector(
             table=phrases,
             bits={name.removeprefix("set:"): bit for name, bit in bits.items() if name.startswith("set:")},
@@ -102,7 +103,7 @@ class Scanner:
         )
         detectors: list[Detector] = [
             NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
-            IbanDetector(feature=bits["iban"] | bits["labels"]),
+            IbanDetector(feature=bits["iban"]),
             TokenDetector(features={rule.name: bits[f"token:{rule.name}"] for rule in secrets}, rules=secrets),
             JwtDetector(feature=bits["jwt"]),
             PrivateKeyDetector(feature=bits["pem"]),
@@ -220,7 +221,7 @@ class Scanner:
             found.extend(self._injection.find(view, features))
         if wanted:
             for one in "il":
-                plain = unleet(view, one=one)
+                plain = unleet(view, self._leet_starts, size=LEET_START, one=one)
                 if plain is not view:
                     # The features of words are found in leet writing as well, so they hold for this reading.
                     found.extend(self._injection.find(plain, features))

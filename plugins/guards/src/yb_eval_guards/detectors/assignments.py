@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,19 +20,18 @@ _WORD = r"[A-Za-z\x80-\xff./-]{1,48}"
 _DASH = r"\xe2\x80[\x93\x94]"
 # What may stand between a name and its value. A few words may follow the name ("password for the server: ..."), but then
 # only a colon, an equals sign or a dash makes it an assignment.
-_JOINER = (
+_ASSIGNED = (
     rf"(?:_?[0-9]{{1,2}})?(?:\\?[\"'`])?\]?(?:[ \t]{{1,2}}{_WORD}){{0,3}}[ \t]{{0,8}}"
     rf"(?:=>|:=|={{1,2}}|:|{_DASH}|[ \t]-[ \t])[ \t]{{0,8}}"
 )
-_VALUE = (
-    r"(?:\\?\"([^\"\n]{4,400})\"|'([^'\n]{4,400})'|`([^`\n]{4,400})`|\xc2\xab([^\xc2\n]{4,400})\xc2\xbb"
-    r"|([^\s\"'`,;|<>()\[\]{}]{6,400}))"
-)
-_TAGGED = r">[ \t]{0,4}([^<\s]{6,400})</"
-_OPTION = r"[ =]([^\s\"'`]{6,400})"
-_ATTRIBUTE = r"[\"'][ \t]{1,4}value=[\"']([^\"'\n]{6,400})[\"']"
+_TAGGED = r">[ \t]{0,4}"
+_ATTRIBUTE = r"[\"'][ \t]{1,4}value=[ \t]{0,4}"
 _SPOKEN = r"[ \t]{1,2}(?:is|was|ist|es|est|\xd1\x8d\xd1\x82\xd0\xbe)[ \t]{1,2}"
-_BARE = r"[ \t]{1,2}([^\s\"'`,;|<>()\[\]{}]{10,400})"
+_BARE = r"[ \t]{1,2}"
+_VALUE = re.compile(
+    r"\\?\"([^\"\n]{4,400})\"|'([^'\n]{4,400})'|`([^`\n]{4,400})`|\xab([^\xbb\n]{4,400})\xbb"
+    r"|([^\s\"'`,;|<>()\[\]{}\xab\xbb]{6,400})"
+)
 _TRIM = ".,;:!?\\\u00bb\u201d"
 
 
@@ -47,33 +47,24 @@ def keyword_triggers() -> list[str]:
     names = _names([*table["password"], *table["token"]])
     return [
         rf"(?:{names})[^\n\xff]{{0,100}}(?:[=:>]|[\x93\x94]| - )",
-        rf"(?:{names})[ \t]{{1,2}}(?:is|was|ist|es|\xd1\x8d\xd1\x82)",
-        rf"(?:{_names(table['password'])})[ \t]{{1,2}}[^\s\xff]{{10}}",
-        rf"--[a-z-]{{0,24}}(?:{names}) ",
+        rf"(?:{names})[ \t]{{1,2}}(?:[^\s\xff]{{10}}|is|was|ist|es|\xd1\x8d\xd1\x82)",
     ]
 
 
-# Which values each kind of assignment accepts.
-_TESTS = {"password": looks_like_password, "token": looks_like_token, "bare-password": looks_strong}
-
-
 class AssignmentDetector:
-    """Finds values given to names of `data/keywords.toml`, with google-re2."""
+    """Finds values given to names of `data/keywords.toml`: google-re2 finds the name and what joins it to the value."""
 
     types = frozenset({"secret"})
 
     def __init__(self, *, feature: int) -> None:
         self._feature = feature
         table = load_table("keywords.toml")
-        self._rules: list[tuple[str, Any]] = []
-        for kind in ("password", "token"):
-            # The name must end in the keyword: `tokenizationId` and `secretary` announce nothing.
-            name = f"(?:{_names(table[kind])})"
-            forms = [name + _JOINER + _VALUE, name + _TAGGED, name + _ATTRIBUTE, name + _SPOKEN + _VALUE]
-            forms.append(f"--[a-z-]{{0,24}}{name}{_OPTION}")
-            self._rules += [(kind, compile_bytes(form, latin1=True)) for form in forms]
-        bare = f"(?:{_names(table['password'])}){_BARE}"
-        self._rules.append(("bare-password", compile_bytes(bare, latin1=True)))
+        joiners = "|".join((_ASSIGNED, _TAGGED, _ATTRIBUTE, _SPOKEN, _BARE))
+        # The name must end in the keyword: `tokenizationId` and `secretary` announce nothing.
+        self._patterns: dict[str, Any] = {
+            kind: compile_bytes(f"(?:{_names(table[kind])})(?:{joiners})", latin1=True)
+            for kind in ("password", "token")
+        }
 
     def wanted(self, features: int) -> bool:
         """Tell whether a name was seen."""
@@ -81,14 +72,18 @@ class AssignmentDetector:
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the values that pass the test of their kind."""
-        for kind, pattern in self._rules:
-            cursor = ByteCursor(view)
+        text = view.text
+        for kind, pattern in self._patterns.items():
+            cursor = None
             for match in matches(pattern, view.data):
-                span = next(span for at in range(1, 7) if (span := match.span(at)) != (-1, -1))
-                start = cursor.chars(span[0])
-                # The length limit counts bytes and may fall inside a character.
-                value = view.data[slice(*span)].decode("utf-8", "ignore").rstrip(_TRIM)
-                if _TESTS[kind](value):
+                cursor = cursor or ByteCursor(view)
+                first, joined = cursor.chars(match.start()), cursor.chars(match.end())
+                found = _VALUE.match(text, joined)
+                if found is None:
+                    continue
+                start = found.start(found.lastindex or 0)
+                value = found.group(found.lastindex or 0).rstrip(_TRIM)
+                if _accepts(kind, text[first:joined], value):
                     yield report(
                         view,
                         start,
@@ -99,3 +94,13 @@ class AssignmentDetector:
                         evidence=("context", "entropy"),
                         confidence=0.7,
                     )
+
+
+_EXPLICIT = re.compile(r"[=:>\u2013\u2014-]\s*\Z|\s(?:is|was|ist|es|est|это)\s+\Z|\A--", re.IGNORECASE)
+
+
+def _accepts(kind: str, name: str, value: str) -> bool:
+    """Tell whether `value` may be what `name` (with what joins them) announces; without a sign only a strong password is."""
+    if not _EXPLICIT.search(name):
+        return looks_strong(value) if kind == "password" else looks_like_token(value) and looks_strong(value)
+    return looks_like_password(value) if kind == "password" else looks_like_token(value)

@@ -26,23 +26,25 @@ _MENTION = re.compile(
 _MENTION_BEFORE, _MENTION_AFTER = 120, 80
 _OPENING, _CLOSING = "\"'`\u00ab\u201c\u2018\u300c\u201e", "\"'`\u00bb\u201d\u2019\u300d\u201c"
 _QUOTE_REACH = 60
+_TAG_SIGNS = "<>[]#|"
+_WRITTEN_BREAKS = ("n", "r", "t")
 
 
 class _Compiled:
-    """A phrase of a family, compiled; the dense form is compiled when a text without word borders first asks for it."""
+    """Phrases of one family that need the same features, compiled; the dense form when a text first asks for it."""
 
-    __slots__ = ("_dense", "_phrase", "family", "plain")
+    __slots__ = ("_dense", "_phrases", "family", "plain")
 
-    def __init__(self, family: Family, phrase: Phrase) -> None:
+    def __init__(self, family: Family, phrases: list[Phrase]) -> None:
         self.family = family
-        self.plain: Any = compile_bytes(phrase.plain, latin1=True)
-        self._phrase = phrase
+        self._phrases = phrases
+        self.plain: Any = compile_bytes("|".join(f"(?:{phrase.plain})" for phrase in phrases), latin1=True)
         self._dense: Any = None
 
     @property
     def dense(self) -> Any:
         if self._dense is None:
-            self._dense = compile_bytes(self._phrase.dense, latin1=True)
+            self._dense = compile_bytes("|".join(f"(?:{phrase.dense})" for phrase in self._phrases), latin1=True)
         return self._dense
 
 
@@ -56,38 +58,45 @@ class InjectionDetector:
 
     def __init__(self, *, table: PhraseTable, bits: dict[str, int], family_bits: dict[str, int]) -> None:
         """`bits`: the feature of each indexed set; `family_bits`: of each family with triggers."""
-        # Phrases by the features they need together: few combinations are looked at, however many phrases there are.
-        self._phrases: dict[int, list[_Compiled]] = {}
+        # Phrases under the last of the features they need: of many phrases only those of the bits that are set are tried.
+        self._phrases: dict[int, list[tuple[int, _Compiled]]] = {}
         for family in table.families:
+            by_needs: dict[int, list[Phrase]] = {}
             for phrase in family.phrases:
                 needs = family_bits.get(family.name, 0)
                 for name in phrase.needs:
                     needs |= bits[name]
-                self._phrases.setdefault(needs, []).append(_Compiled(family, phrase))
-        self._any = 0
-        for needs in self._phrases:
-            self._any |= needs
+                by_needs.setdefault(needs, []).append(phrase)
+            for needs, phrases in by_needs.items():
+                self._phrases.setdefault(_last_bit(needs), []).append((needs, _Compiled(family, phrases)))
+        self._any = sum(self._phrases)
 
     def wanted(self, features: int) -> bool:
         """Tell whether the view has the words of some phrase."""
+        return bool(features & self._any) and any(True for _ in self._candidates(features))
+
+    def _candidates(self, features: int) -> Iterator[_Compiled]:
         seen = features & self._any
-        return bool(seen) and any(seen & needs == needs for needs in self._phrases)
+        while seen:
+            bit = _last_bit(seen)
+            seen ^= bit
+            for needs, compiled in self._phrases[bit]:
+                if features & needs == needs:
+                    yield compiled
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield every phrase, of both strengths."""
         lowered = _lower(view.text)
         lower_view = view if lowered is view.text else View(lowered)
-        seen = features & self._any
-        for needs, phrases in self._phrases.items():
-            if seen & needs != needs:
-                continue
-            for entry in phrases:
-                pattern = entry.dense if "spaced" in view.trail else entry.plain
-                cursor = ByteCursor(lower_view)
-                for match in matches(pattern, lower_view.data):
-                    start, end = (cursor.chars(offset) for offset in match.span(1))
-                    if not _no_order(lowered, start, end):
-                        yield self._finding(view, lowered, start, end, entry.family)
+        data = lower_view.data
+        spaced = "spaced" in view.trail
+        for entry in self._candidates(features):
+            cursor = None
+            for match in matches(entry.dense if spaced else entry.plain, data):
+                cursor = cursor or ByteCursor(lower_view)
+                start, end = _trimmed(lowered, cursor.chars(match.start()), cursor.chars(match.end()))
+                if not _no_order(lowered, start, end):
+                    yield self._finding(view, lowered, start, end, entry.family)
 
     @staticmethod
     def _finding(view: View, lowered: str, start: int, end: int, family: Family) -> Finding:
@@ -104,6 +113,19 @@ class InjectionDetector:
             confidence=family.confidence / 2 if quoted else family.confidence,
             strength=strength,
         )
+
+
+def _last_bit(bits: int) -> int:
+    return 1 << bits.bit_length() - 1
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out the separators at the ends of a match; the signs of a fake tag belong to it."""
+    while start < end and not text[start].isalnum() and text[start] not in _TAG_SIGNS:
+        start += 2 if text[start] == "\\" and text[start + 1 : start + 2] in _WRITTEN_BREAKS else 1
+    while end > start and not text[end - 1].isalnum() and text[end - 1] not in _TAG_SIGNS:
+        end -= 1
+    return start, end
 
 
 def _lower(text: str) -> str:

@@ -71,39 +71,31 @@ def _national(
 
 
 def _inn10(number: Digits, label: Label | None) -> _Verdict | None:
-    if not checksums.inn10_valid(number.digits) or (label is None and _looks_like_clock(number.digits)):
+    if label is None and _looks_like_clock(number.digits):
         return None
     return _national(number, label, type="inn", kind="inn-10", alone=False, support=None)
 
 
-def _inn12(number: Digits, label: Label | None) -> _Verdict | None:
-    if not checksums.inn12_valid(number.digits):
-        return None
+def _inn12(number: Digits, label: Label | None) -> _Verdict:
     alone = not number.shape and not _looks_like_clock(number.digits)
     return _national(number, label, type="inn", kind="inn-12", alone=alone, support=None)
 
 
-def _snils(number: Digits, label: Label | None) -> _Verdict | None:
-    if not checksums.snils_valid(number.digits):
-        return None
+def _snils(number: Digits, label: Label | None) -> _Verdict:
     if number.shape == "3-3-3-2":
         return _national(number, label, type="snils", kind="snils", alone=True, support="format")
     alone = not number.shape and not number.digits.startswith(_PHONE_PREFIXES)
     return _national(number, label, type="snils", kind="snils", alone=alone, support=None)
 
 
-def _ogrn(number: Digits, label: Label | None) -> _Verdict | None:
-    if not checksums.ogrn_valid(number.digits):
-        return None
+def _ogrn(number: Digits, label: Label | None) -> _Verdict:
     dated = _year_holds(number.digits)
     return _national(
         number, label, type="ogrn", kind="ogrn", alone=dated and not number.shape, support="structure" if dated else None
     )
 
 
-def _ogrnip(number: Digits, label: Label | None) -> _Verdict | None:
-    if not checksums.ogrnip_valid(number.digits):
-        return None
+def _ogrnip(number: Digits, label: Label | None) -> _Verdict:
     dated = _year_holds(number.digits)
     return _national(
         number, label, type="ogrnip", kind="ogrnip", alone=dated and not number.shape, support="structure" if dated else None
@@ -115,8 +107,6 @@ _CARD_SHAPES = frozenset({"4-4-4-4", "4-4-4-4-1", "4-4-4-4-2", "4-4-4-4-3", "4-6
 
 def _pan(number: Digits, label: Label | None) -> _Verdict | None:
     digits = number.digits
-    if not checksums.luhn_valid(digits):
-        return None
     issuer = find_issuer(digits)
     if issuer is None:
         if label is None and _looks_like_clock(digits):
@@ -132,21 +122,17 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
     return _Verdict("pan", issuer.brand, evidence, 0.93 if formatted else 0.88, "deny")
 
 
-_Check = Callable[[Digits, Label | None], _Verdict | None]
-_BY_LENGTH: dict[int, tuple[_Check, ...]] = {
-    10: (_inn10,),
-    11: (_snils,),
-    12: (_inn12, _pan),
-    13: (_ogrn, _pan),
-    15: (_ogrnip, _pan),
-} | dict.fromkeys((14, 16, 17, 18, 19), (_pan,))
-_CHECKSUMS: dict[int, tuple[Callable[[str], bool], ...]] = {
-    10: (checksums.inn10_valid,),
-    11: (checksums.snils_valid,),
-    12: (checksums.inn12_valid, checksums.luhn_valid),
-    13: (checksums.ogrn_valid, checksums.luhn_valid),
-    15: (checksums.ogrnip_valid, checksums.luhn_valid),
-} | dict.fromkeys((14, 16, 17, 18, 19), (checksums.luhn_valid,))
+# For each length: which checksum holds for what, and how such a number is then weighed.
+_Valid = Callable[[str], bool]
+_Weigh = Callable[[Digits, Label | None], _Verdict | None]
+_CARD: tuple[_Valid, _Weigh] = (checksums.luhn_valid, _pan)
+_BY_LENGTH: dict[int, tuple[tuple[_Valid, _Weigh], ...]] = {
+    10: ((checksums.inn10_valid, _inn10),),
+    11: ((checksums.snils_valid, _snils),),
+    12: ((checksums.inn12_valid, _inn12), _CARD),
+    13: ((checksums.ogrn_valid, _ogrn), _CARD),
+    15: ((checksums.ogrnip_valid, _ogrnip), _CARD),
+} | dict.fromkeys((14, 16, 17, 18, 19), (_CARD,))
 
 
 class NumberDetector:
@@ -174,13 +160,13 @@ class NumberDetector:
                 yield from self._weigh(view, number)
 
     def _weigh(self, view: View, number: Digits) -> Iterator[Finding]:
-        checks = _BY_LENGTH[len(number.digits)]
-        # The words around are read only for the few numbers that pass a checksum at all.
-        if not any(valid(number.digits) for valid in _CHECKSUMS[len(number.digits)]):
+        passed = [weigh for valid, weigh in _BY_LENGTH[len(number.digits)] if valid(number.digits)]
+        if not passed:
             return
+        # The words around are read only for the few numbers that pass a checksum at all.
         label = self._table.around(view.text, number.start, number.end, len(number.digits))
-        for check in checks:
-            verdict = check(number, label)
+        for weigh in passed:
+            verdict = weigh(number, label)
             if verdict is not None and not (number.shape and verdict.evidence == ("checksum",)):
                 yield report(
                     view,

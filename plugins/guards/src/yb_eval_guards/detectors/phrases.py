@@ -10,8 +10,12 @@ import attrs
 from ..bytepatterns import LETTER, NOT_LETTER, SEPARATOR, exact, loose
 from ..finding import Strength
 
-__all__ = ["Family", "Phrase", "PhraseTable"]
+__all__ = ["LEET_START", "Family", "Phrase", "PhraseTable"]
 
+# How many letters of a word tell that it may be one of the table's.
+LEET_START = 4
+
+_ASCII_WORD = re.compile("[a-z]{3,}")
 _ADDRESS = r"(?:https?://[a-z0-9./_?=&%-]+|[a-z0-9._+-]+@[a-z0-9.-]+)"
 _RUSSIAN = "[а-яё]"
 _RUSSIAN_BYTES = r"(?:\xd0[\xb0-\xbf]|\xd1[\x80-\x91])"
@@ -24,7 +28,8 @@ _DENSE_GAP = f"(?:{SEPARATOR}{{0,8}})"
 class Phrase:
     """One pattern of a family: `plain` for running text, `dense` for text whose word borders are lost.
 
-    Both are RE2 byte patterns (Latin-1 mode) over lower-cased UTF-8; group 1 is the phrase. `needs` names the indexed
+    Both are RE2 byte patterns (Latin-1 mode) over lower-cased UTF-8, without groups that capture: RE2 stays on its fast
+    path, and the separator that a plain match may have at either end is trimmed afterwards. `needs` names the indexed
     sets that a text must have words of.
     """
 
@@ -47,7 +52,7 @@ class Family:
 
 
 class PhraseTable:
-    """The parsed table: its families, and for each indexed set the byte pattern that announces it."""
+    """The parsed table: its families, for each indexed set the byte pattern that announces it, and how leet words start."""
 
     def __init__(self, table: dict[str, Any]) -> None:
         self._sets: dict[str, list[str]] = table["sets"]
@@ -55,6 +60,9 @@ class PhraseTable:
         unindexed = set(table["unindexed"])
         self.families = tuple(self._family(row, unindexed) for row in table["family"])
         used = {name for family in self.families for phrase in family.phrases for name in phrase.needs}
+        texts = [text for words in self._sets.values() for text in words]
+        texts += [pattern for row in table["family"] for pattern in row["patterns"]]
+        self.leet_starts = frozenset(word[:LEET_START] for text in texts for word in _ASCII_WORD.findall(text))
         self.triggers: dict[str, str] = {name: self._announce(name) for name in self._sets if name in used}
 
     def _announce(self, name: str) -> str:
@@ -82,10 +90,8 @@ class PhraseTable:
             raise ValueError(f"injection pattern without an indexed set outside parentheses: {pattern}")
         plain, dense = (self._translate(pattern, gap) for gap in (_GAP, _DENSE_GAP))
         if words:
-            plain = f"(?:^|{SEPARATOR})({plain})(?:$|{SEPARATOR})"
-        else:
-            plain = f"({plain})"
-        return Phrase(plain, f"({dense})", needs)
+            plain = f"(?:^|{SEPARATOR})(?:{plain})(?:$|{SEPARATOR})"
+        return Phrase(plain, dense, needs)
 
     def _translate(self, pattern: str, gap: str) -> str:
         pieces = []
@@ -110,7 +116,7 @@ class PhraseTable:
 
 
 def _raw_phrase(pattern: str) -> Phrase:
-    return Phrase(f"({exact(pattern)})", f"({exact(pattern)})", frozenset())
+    return Phrase(exact(pattern), exact(pattern), frozenset())
 
 
 def _outer_sets(pattern: str) -> list[str]:
