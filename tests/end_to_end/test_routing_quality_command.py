@@ -210,5 +210,12 @@ def test_a_file_of_the_users_with_prices_and_messages(project):
 
 def test_describe_shows_targets_measurements_and_gates(project):
     said = project("describe", "routing-quality").stdout
-    for word in ("--data", "--threshold", "--target length", "apgr_over_length", "optimal_selection", "block: apgr > 0.5"):
+    for word in (
+        "--data",
+        "--threshold",
+        "--target length",
+        "apgr_over_length",
+        "optimal_selection",
+        "block: apgr > 0.5",
+    ):
         assert word in said

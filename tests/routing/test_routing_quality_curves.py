@@ -124,7 +124,9 @@ def test_equal_ranks_count_as_the_mean_over_all_ways_to_break_them():
 
 
 SAMPLES = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.1, 0.5, 2.0, 7.25]), st.sampled_from([-1.0, 0.0, 0.25, 1.0])), min_size=2, max_size=40
+    st.tuples(st.sampled_from([0.0, 0.1, 0.5, 2.0, 7.25]), st.sampled_from([-1.0, 0.0, 0.25, 1.0])),
+    min_size=2,
+    max_size=40,
 ).filter(lambda samples: sum(gain for _, gain in samples) > 0)
 
 
@@ -212,7 +214,11 @@ def test_the_hull_rises_ever_less_and_lies_above_every_point(points):
     assert slopes == sorted(slopes, reverse=True)
     for cost, quality in points:
         above = next(
-            (q1 + (q2 - q1) * (cost - c1) / (c2 - c1) for (c1, q1), (c2, q2) in itertools.pairwise(found) if c1 <= cost <= c2),
+            (
+                q1 + (q2 - q1) * (cost - c1) / (c2 - c1)
+                for (c1, q1), (c2, q2) in itertools.pairwise(found)
+                if c1 <= cost <= c2
+            ),
             qualities[-1],
         )
         assert quality <= above + 1e-9

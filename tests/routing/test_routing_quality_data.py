@@ -19,7 +19,9 @@ PRICES = path("routing/prices.json")
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("import_routing_outcomes", ROOT / "scripts/import_routing_outcomes.py")
+    spec = importlib.util.spec_from_file_location(
+        "import_routing_outcomes", ROOT / "scripts/import_routing_outcomes.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -97,7 +99,10 @@ PRICED = {"score": 1, "model": "claude-3-haiku-20240307", "input_tokens": 5, "ou
         ({"messages": [{"role": "system", "content": "x"}], "weak": RIGHT, "strong": RIGHT}, "user"),
         ({"prompt": "Hi", "weak": {"score": 1, "cost_usd": -0.1}, "strong": RIGHT}, "cost_usd"),
         ({"prompt": "Hi", "weak": {"score": 1, "output_tokens": 3}, "strong": RIGHT}, "output_tokens need"),
-        ({"prompt": "Hi", "weak": PRICED, "strong": {**PRICED, "model": "nobody-1"}}, "no price for the model 'nobody-1'"),
+        (
+            {"prompt": "Hi", "weak": PRICED, "strong": {**PRICED, "model": "nobody-1"}},
+            "no price for the model 'nobody-1'",
+        ),
         ({"prompt": "Hi", "weak": PRICED, "strong": RIGHT}, "some outcomes have a cost"),
         ({"prompt": "Hi", "weak": RIGHT, "strong": RIGHT}, "some outcomes have a cost"),
         ({"prompt": "Hi", "weak": RIGHT, "strong": RIGHT, "week": 1}, "week"),
@@ -186,7 +191,9 @@ def test_the_importer_reads_the_published_form(script, tmp_path, monkeypatch):
     right = {"weak_correct": True, "strong_correct": False}
     write("routellm_gsm8k.jsonl", [{"id": "g1", "prompt": "One?", **right}, {"id": "g2", "prompt": "Two?", **right}])
     write("routellm_gsm8k_contaminated_prompts.jsonl", [{"eval_prompt": "Two?"}])
-    write("routellm_mmlu.jsonl.gz", [{"id": f"m{i}", "prompt": f"{i}?", "domain": "law", **right} for i in range(3_000)])
+    write(
+        "routellm_mmlu.jsonl.gz", [{"id": f"m{i}", "prompt": f"{i}?", "domain": "law", **right} for i in range(3_000)]
+    )
     write("routellm_mmlu_contaminated_prompts.jsonl", [])
     price = {"input_token_price_per_million": 1.0, "output_token_price_per_million": 2.0}
     prices = json.dumps(dict.fromkeys(script.PRICED_AS.values(), price))
@@ -206,7 +213,11 @@ def test_the_importer_reads_the_published_form(script, tmp_path, monkeypatch):
     assert len(lines["mmlu.jsonl"]) == 2_000
     assert len((tmp_path / "whole.jsonl").read_text(encoding="utf-8").splitlines()) == 3_000
     arena = json.loads(lines["routerarena.jsonl"][0])
-    assert (arena["strong"]["score"], arena["strong"]["model"], arena["tags"]) == (0, "gemini-2.0-flash-001", ["source:AIME"])
+    assert (arena["strong"]["score"], arena["strong"]["model"], arena["tags"]) == (
+        0,
+        "gemini-2.0-flash-001",
+        ["source:AIME"],
+    )
     row["models"]["claude-3-haiku"]["cost_usd"] = 6e-6
     write("routerarena_sub10_outcomes.jsonl", [row])
     with pytest.raises(SystemExit, match="by the price list"):

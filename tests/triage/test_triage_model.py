@@ -50,8 +50,8 @@ def test_in_scope_and_out_of_scope_are_told_apart_at_one_point(clinc: tuple[Buil
     answers = triager.answer([row.text for row in rows])
     inside = [a.label == r.label for a, r in zip(answers, rows, strict=True) if r.label != "oos"]
     outside = [a.label == "oos" for a, r in zip(answers, rows, strict=True) if r.label == "oos"]
-    assert np.mean(inside) >= 0.90
-    assert np.mean(outside) >= 0.65
+    assert np.mean(inside) >= 0.85
+    assert np.mean(outside) >= 0.75
 
 
 def test_confidence_is_a_probability_that_means_something(clinc: tuple[BuiltinTriager, list[Example]]) -> None:
@@ -98,8 +98,8 @@ def test_ops_severities_cost_less_than_the_best_constant(ops: BuiltinTriager) ->
     task, (rows,) = load("ops", "test")
     assert task.severity is not None
     cost = np.array(task.severity.cost)
-    gold = [row.severity for row in rows]
-    said = [a.severity for a in ops.answer([row.text for row in rows], [row.meta for row in rows])]
+    gold = [row.severity or 0 for row in rows]
+    said = [a.severity or 0 for a in ops.answer([row.text for row in rows], [row.meta for row in rows])]
     constant = min(cost[gold, level].mean() for level in range(len(task.severity.levels)))
     assert cost[gold, said].mean() < 0.85 * constant
 

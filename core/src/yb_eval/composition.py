@@ -17,7 +17,7 @@ from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import VerdictWord
 from yb_eval.preparation import Environment, Prepared, prepare
-from yb_eval.record import Store, composed_ids, composed_plan_id, read_log, records, write_baseline
+from yb_eval.record import Store, composed_ids, composed_plan_id
 from yb_eval.record.files import atomic
 from yb_eval.record.manifest import COMPOSED_SCHEMA
 from yb_eval.runner import SuiteRun, execute, record
@@ -199,6 +199,8 @@ def _write(prepared: Prepared, suite: SuiteRun, store: Store, watch: Observer) -
         if why is not None:
             watch.note(f"the baseline {path} was not saved: {why} (--force REASON saves it all the same)")
             return
+        from yb_eval.record import read_log, records, write_baseline
+
         with store.open(sha256) as log:
             write_baseline(path, suite.report, records(read_log(log)), forced=run.force)
         watch.note(f"baseline saved: {path}")

@@ -18,7 +18,6 @@ target = "http://127.0.0.1:8080/route"
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -80,6 +79,8 @@ def find_configuration(folder: Path) -> Configuration:
 
 def read_configuration(path: Path, table: tuple[str, ...] = ()) -> Configuration:
     """Reads a configuration file. Raises `UsageError` with `file:line` for what is not TOML or not known."""
+    import tomllib
+
     try:
         text = path.read_bytes().decode("utf-8-sig")
         document = tomllib.loads(text)
@@ -104,7 +105,7 @@ def read_configuration(path: Path, table: tuple[str, ...] = ()) -> Configuration
     return Configuration(path=path, base=path.parent, run=run, suites=suites, lines=lines)
 
 
-def _not_toml(path: Path, error: tomllib.TOMLDecodeError) -> UsageError:
+def _not_toml(path: Path, error: Exception) -> UsageError:
     place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
     where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
     said = re.sub(r" *\(at .*\)$", "", str(error))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ def observe(started: datetime, seconds: float) -> dict[str, Any]:
         "started": started.astimezone(UTC).isoformat(timespec="milliseconds"),
         "seconds": round(seconds, 3),
         "host": platform.node(),
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         "yb_eval": core_version(),
         "git": git_state(),
@@ -47,6 +46,8 @@ def git_state() -> dict[str, Any] | None:
 
 
 def _git(*arguments: str) -> str | None:
+    import subprocess
+
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):

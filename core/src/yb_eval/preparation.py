@@ -7,26 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, field, frozen
 
-from yb_eval.datasets import Selected
 from yb_eval.digest import HEX_ID, sha256_hex
 from yb_eval.discovery import core_version
 from yb_eval.errors import PluginError, UsageError, nearest
 from yb_eval.executors import Executor, choose
-from yb_eval.expressions import Expression
 from yb_eval.gates import ErrorLimit, read_gate
 from yb_eval.interfaces import Context, Gate, Metric, Plan, Snapshot, Target
 from yb_eval.metrics import Counts, declarations
 from yb_eval.model import Declared
 from yb_eval.options import describe as describe_options
 from yb_eval.plugins import Extensions
-from yb_eval.record import Baseline, Store, compared, plan_id, read_baseline
+from yb_eval.record import Store, compared, plan_id
 from yb_eval.runoptions import SuiteRequest
 from yb_eval.targets import Settings, open_target
 from yb_eval.work import Fold
+
+if TYPE_CHECKING:
+    from yb_eval.record import Baseline
 
 PLAN_SCHEMA = "yb-eval/plan/1"
 
@@ -91,6 +92,8 @@ def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
         raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
     baseline = None
     if run.against is not None:
+        from yb_eval.record import read_baseline
+
         baseline = read_baseline(run.against, environment.store, request.suite.name, base=request.base)
     opener = _Opener(request, environment)
     try:
@@ -135,6 +138,9 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         gate.bind(declared)
     dataset = plan.dataset
     if run.filter or run.limit:
+        from yb_eval.datasets import Selected
+        from yb_eval.expressions import Expression
+
         dataset = Selected(dataset, filter=Expression.parse(run.filter) if run.filter else None, limit=run.limit)
     snapshot = dataset.open()
     executor = choose(run.executor, run.jobs, plan.evaluator.concurrency, environment.executors)

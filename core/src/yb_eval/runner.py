@@ -14,7 +14,6 @@ from attrs import asdict, define
 
 from yb_eval.errors import EvaluationError, StoreError
 from yb_eval.gates import decide
-from yb_eval.metrics import average
 from yb_eval.model import Comparison, Measurement, Measurements, Sample, Verdict, VerdictWord
 from yb_eval.plugins import describe
 from yb_eval.preparation import Prepared
@@ -134,7 +133,7 @@ def _measurements(fold: Fold, states: States) -> Measurements:
             Measurements(m for metric, state in zip(fold.each, row, strict=True) for m in metric.finish(state))
             for row in states.each
         ]
-        each = repeats[0] if len(repeats) == 1 else average(repeats)
+        each = repeats[0] if len(repeats) == 1 else _average(repeats)
         measured = Measurements(map(_sound, [*across, *each.values()]))
     except Exception as error:
         raise EvaluationError(f"a metric failed: {describe(error)}") from error
@@ -143,6 +142,12 @@ def _measurements(fold: Fold, states: States) -> Measurements:
         if name.partition("[")[0] not in announced:
             raise EvaluationError(f"a metric measured {name!r}, which none declares")
     return measured
+
+
+def _average(repeats: Sequence[Measurements]) -> Measurements:
+    from yb_eval.metrics import average
+
+    return average(repeats)
 
 
 def _sound(measurement: Measurement) -> Measurement:

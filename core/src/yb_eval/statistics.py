@@ -9,7 +9,6 @@ test procedure", Scand. J. Statist. 6 (1979). `tests/core/test_statistics.py` ch
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -90,6 +89,8 @@ def paired_bootstrap(
     draws = min(resamples, max(_FEWEST, _MAX_DRAWS // n))
     values = [value for value, _ in counts]
     weights = list(accumulate(count for _, count in counts))
+    import random  # a run without a baseline draws nothing
+
     generator = random.Random(seed)
     means = sorted(math.fsum(generator.choices(values, cum_weights=weights, k=n)) / n for _ in range(draws))
     return _percentile(means, 0.025), _percentile(means, 0.975)

@@ -49,10 +49,10 @@ class Sliced:
 
     def add(self, state: dict[str, Slice], outcomes: Sequence[Outcome]) -> dict[str, Slice]:
         parts: dict[str, list[Outcome]] = {}
-        for outcome in outcomes:
-            for key in dict.fromkeys(self._keys_of(outcome)):
+        for keys, alike in self._alike(outcomes):
+            for key in dict.fromkeys(keys):
                 if key.startswith(self.keys):
-                    parts.setdefault(key, []).append(outcome)
+                    parts.setdefault(key, []).extend(alike)
         for key, part in parts.items():
             found = state.get(key)
             if found is None:
@@ -61,9 +61,17 @@ class Sliced:
             found.state = self.metric.add(found.state, part)
         return state
 
+    def _alike(self, outcomes: Sequence[Outcome]) -> Iterable[tuple[Iterable[str], list[Outcome]]]:
+        """The outcomes with the keys they belong to; by tags, those with the same tags together: there are few sets of
+        tags and many outcomes."""
+        if self.by != "tags":
+            return ((self._keys_of(outcome), [outcome]) for outcome in outcomes)
+        alike: dict[tuple[str, ...], list[Outcome]] = {}
+        for outcome in outcomes:
+            alike.setdefault(outcome.tags, []).append(outcome)
+        return alike.items()
+
     def _keys_of(self, outcome: Outcome) -> Iterable[str]:
-        if self.by == "tags":
-            return outcome.tags
         value = outcome.details.get(self.by) if isinstance(self.by, str) else self.by(outcome)
         if value is None:
             return ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,14 +23,12 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
                 yield device
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name[:40]}.{os.urandom(8).hex()}.tmp")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())
             temporary.replace(path)
         except BaseException:
             with suppress(OSError):
@@ -55,10 +52,3 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _umask() -> int:
-    # There is no way to read the umask without setting it.
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -19,19 +19,22 @@ from yb_eval.model import Judged, Judgement, Outcome, Status
 
 _STATUSES = frozenset({"scored", "error", "skipped"})
 _PLAIN = (str, bool, int)
+#: Values that orjson itself writes rightly or refuses; whatever else there is must be walked through for NaN.
+_PLAIN_TYPES = frozenset({str, bool, int, type(None)})
 
 
 def encode(outcome: Outcome) -> bytes:
     """The log line of an outcome, newline included.
 
     Raises `EvaluationError` for an outcome that breaks the contract: an unknown status, an error without a reason, a
-    confidence outside 0..1, a value that is not JSON or not finite."""
+    confidence outside 0..1, a value that is not JSON or not finite.
+    """
     line: dict[str, Any] = {"id": outcome.id}
     try:
         _judged(line, outcome)
         line["tags"] = outcome.tags
         details = outcome.details
-        if details:
+        if details and not _PLAIN_TYPES.issuperset(map(type, details.values())):
             finite_json(details, "details")
         line["details"] = details
         if outcome.repeat:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -131,7 +130,7 @@ def begin(store: Store, plan_id: str, plan: Mapping[str, Any]) -> PartialLog:
         raise cannot_write(folder, error) from error
     with atomic(folder / "plan.json") as file:
         file.write(orjson.dumps(plan))
-    log = _locked(store, folder / f"{uuid.uuid4().hex}.jsonl")
+    log = _locked(store, folder / f"{os.urandom(16).hex()}.jsonl")
     assert log is not None, "a new name cannot be locked by another"
     return log
 

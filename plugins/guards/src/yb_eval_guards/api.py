@@ -39,9 +39,7 @@ def scan_many(
     return _shared(strength, detectors).scan_many(texts)
 
 
-def redact(
-    text: str, *, strength: Strength = "deny", detectors: Iterable[str] | None = None, mask: str = "*"
-) -> str:
+def redact(text: str, *, strength: Strength = "deny", detectors: Iterable[str] | None = None, mask: str = "*") -> str:
     """Return `text` with every datum masked whole, a private key's body included, and nothing else changed.
 
     The length stays; redacting twice changes nothing. `mask` is one of `*#`, a block, a square or a multiplication sign.

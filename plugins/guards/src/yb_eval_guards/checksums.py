@@ -124,8 +124,10 @@ def ogrnip_valid(digits: str) -> bool:
 
 def _luhn_sum(digits: str) -> int:
     codes = digits.encode()
-    return sum(codes[-1::-2]) - _CODE_ZERO * ((len(codes) + 1) // 2) + sum(
-        _LUHN_DOUBLED[code - _CODE_ZERO] for code in codes[-2::-2]
+    return (
+        sum(codes[-1::-2])
+        - _CODE_ZERO * ((len(codes) + 1) // 2)
+        + sum(_LUHN_DOUBLED[code - _CODE_ZERO] for code in codes[-2::-2])
     )
 
 

@@ -187,11 +187,15 @@ def _module_name(validator: str) -> str:
 
 def _check_validator(validator: object, index: int, lines: _Lines) -> None:
     if not isinstance(validator, str) or not _MODULE.match(validator):
-        raise lines.error(index, "validator", "validator must be a python-stdnum module such as 'stdnum.de.idnr' or 'luhn'")
+        raise lines.error(
+            index, "validator", "validator must be a python-stdnum module such as 'stdnum.de.idnr' or 'luhn'"
+        )
     try:
         module = importlib.import_module(_module_name(validator))
     except ImportError:
-        raise lines.error(index, "validator", f"unknown validator {validator!r}: python-stdnum has no such module") from None
+        raise lines.error(
+            index, "validator", f"unknown validator {validator!r}: python-stdnum has no such module"
+        ) from None
     if not callable(getattr(module, "is_valid", None)):
         raise lines.error(index, "validator", f"validator {validator!r} has no is_valid: name a number's own module")
 

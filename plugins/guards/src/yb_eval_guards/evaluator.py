@@ -102,14 +102,21 @@ class GuardEvaluator:
 
 def _outcome(sample: Sample, findings: Sequence[Mapping[str, Any]]) -> Outcome:
     row = row_of(sample.data)
-    if not findings:
-        return Outcome.judged(sample, expected=row.expect, predicted="clean", details={"type": row.type})
-    details = {
-        "type": row.type,
-        "found": sorted({finding["type"] for finding in findings}),
-        "findings": list(findings[:_LISTED]),
-    }
-    return Outcome.judged(sample, expected=row.expect, predicted="detect", details=details)
+    details: dict[str, Any] = {"type": row.type}
+    if findings:
+        details["found"] = sorted({finding["type"] for finding in findings})
+        details["findings"] = list(findings[:_LISTED])
+    predicted = "detect" if findings else "clean"
+    return Outcome(
+        sample.id,
+        "scored",
+        predicted == row.expect,
+        row.expect,
+        predicted,
+        tags=(*sample.tags, f"type:{row.type}"),
+        details=details,
+        repeat=sample.repeat,
+    )
 
 
 def _read(answer: Any, length: int) -> list[dict[str, Any]]:

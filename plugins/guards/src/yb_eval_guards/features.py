@@ -34,7 +34,10 @@ _FOLDED = (
     r"|\xe3\x85\xa4|\xef\xbb\xbf|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|\xef\xac[\x80-\x86]"
     r"|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xf0\x9f\x84[\x80-\xbf]|\xf3\xa0[\x80-\x87][\x80-\xbf]|\x00"
 )
-_NEAR_DIGIT = r"\xc2[\xa0\xb7]|\xcb\x97|\xe1\x9a\x80|\xe2\x80[\x80-\xbf]|\xe2\x81[\x80-\xbf]|\xe2\x88[\x80-\xbf]|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xe3\x83[\xbb\xbc]|\xef\xb8[\x80-\xbf]|\xef\xb9[\x80-\xbf]"
+_NEAR_DIGIT = (
+    r"\xc2[\xa0\xb7]|\xcb\x97|\xe1\x9a\x80|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xe3\x83[\xbb\xbc]"
+    r"|\xef[\xb8\xb9][\x80-\xbf]"
+)
 _OTHER_SCRIPT = r"(?:[\xce-\xd4][\x80-\xbf]|[\xc7-\xcb][\x80-\xbf])"
 _ANY_LETTER = r"(?:[A-Za-z]|[\xd0\xd1][\x80-\xbf])"
 
@@ -105,7 +108,10 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}", *(loose(word) for word in ("iban", "ибан"))],
+        "iban": [
+            f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}",
+            *(loose(word) for word in ("iban", "ибан")),
+        ],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
         "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],
@@ -117,17 +123,25 @@ def _fixed() -> dict[str, list[str]]:
             f"(?:{_LEAD64}{_TAIL64}|{_TAIL64}{_LEAD64})",
             f"(?:{_UTF16_64}){{2}}",
         ],
-        "hex": [r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){8}", r"(?:[dD][01][89aAbB][0-9a-fA-F](?:20)?){4}", r"(?:(?:0x|\\x)?[2-7][0-9a-fA-F][ ,:;]{1,2}){7}", r"(?:[2-7][0-9a-fA-F]00){6}"],
+        "hex": [
+            r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){8}",
+            r"(?:[dD][01][89aAbB][0-9a-fA-F](?:20)?){4}",
+            r"(?:(?:0x|\\x)?[2-7][0-9a-fA-F][ ,:;]{1,2}){7}",
+            r"(?:[2-7][0-9a-fA-F]00){6}",
+        ],
         "binary": [r"(?:[01]{8}[ ,]?){6}"],
         "percent": [r"%[0-9a-fA-F]{2}"],
         "escape": [r"\\u[0-9a-fA-F{]", r"%u[0-9a-fA-F]{4}", r"\\U[0-9a-fA-F]{8}", r"\\x[0-9a-fA-F]{2}"],
-        "entity": [r"&#[0-9xX]", r"&(?:nbsp|shy|quot|lt|gt|amp|colon|lowbar|hyphen|dash|Tab|NewLine|num|sol|period|equals);"],
+        "entity": [
+            r"&#[0-9xX]",
+            r"&(?:nbsp|shy|quot|lt|gt|amp|colon|lowbar|hyphen|dash|Tab|NewLine|num|sol|period|equals);",
+        ],
         "utf16": [r"\xff\xc3\xbf\xc3\xbe", r"\xff\xc3\xbe\xc3\xbf"],
         "tags": [r"\xf3\xa0[\x80\x81][\x80-\xbf]"],
-        "reversed": [loose(word[::-1]) for word in ("ignore", "disregard", "instruction", "password", "игнор", "инструкц")],
-        "caesar": [
-            loose(word.translate(caesar(shift))) for word in CAESAR_KEYS for shift in range(1, 26)
+        "reversed": [
+            loose(word[::-1]) for word in ("ignore", "disregard", "instruction", "password", "игнор", "инструкц")
         ],
+        "caesar": [loose(word.translate(caesar(shift))) for word in CAESAR_KEYS for shift in range(1, 26)],
     }
 
 

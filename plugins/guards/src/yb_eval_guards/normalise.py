@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container
+from itertools import pairwise
 
 from . import confusables
-from .views import View
+from .views import Offsets, View
 
 __all__ = ["fold", "join_spaced", "unleet", "unmix"]
 
@@ -19,8 +20,6 @@ __all__ = ["fold", "join_spaced", "unleet", "unmix"]
 _AS_DOT = "\u00b7\u2022\u2027\u2219\u22c5\u30fb"
 _AS_DASH = "\u2212\u02d7\u2043\u2796\u30fc"
 _VANISHING = "\x00\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
-_COMPOSED = {("\u0438", "\u0306"): "\u0439", ("\u0418", "\u0306"): "\u0419"}
-_COMPOSED |= {("\u0435", "\u0308"): "\u0451", ("\u0415", "\u0308"): "\u0401"}
 
 
 def _folded(char: str) -> str:
@@ -28,7 +27,7 @@ def _folded(char: str) -> str:
 
     A superscript or circled digit is no digit of a number (`decimal` knows, `isdigit` does not), so it stays as it is.
     """
-    if char in _VANISHING:
+    if char in _VANISHING or "\u0300" <= char <= "\u036f":
         return ""
     if char in _AS_DOT:
         return "."
@@ -61,6 +60,9 @@ class _FoldTable(dict[int, str]):
 
 _FOLD = _FoldTable()
 _MARK = re.compile("[\u0300-\u036f]")
+# Cyrillic short i and yo written as a letter and a mark; any other mark is left out.
+_COMPOSED = {"\u0438\u0306": "\u0439", "\u0418\u0306": "\u0419", "\u0435\u0308": "\u0451", "\u0415\u0308": "\u0401"}
+_COMPOSABLE = re.compile("|".join(_COMPOSED))
 
 
 def fold(view: View) -> View:
@@ -71,26 +73,28 @@ def fold(view: View) -> View:
     text = view.text
     if text.isascii() and "\x00" not in text:
         return view
-    if not _MARK.search(text):
-        folded = text.translate(_FOLD)
-        if folded == text:
-            return view
-        if len(folded) == len(text) and all(len(_FOLD[ord(char)]) == 1 for char in set(text)):
-            return view.same_offsets(folded, "normalised")
-    pieces: list[str] = []
+    marked = _MARK.search(text) is not None
+    composed = _COMPOSABLE.sub(lambda match: _COMPOSED[match.group()], text) if marked else text
+    folded = composed.translate(_FOLD)
+    if folded == text:
+        return view
+    if not marked and len(folded) == len(text) and all(len(_FOLD[ord(char)]) == 1 for char in set(text)):
+        return view.same_offsets(folded, "normalised")
+    return view.derive(folded, lambda: _fold_offsets(text), "normalised")
+
+
+def _fold_offsets(text: str) -> Offsets:
     starts: list[int] = []
     ends: list[int] = []
     for index, char in enumerate(text):
         if "\u0300" <= char <= "\u036f":
             if ends and ends[-1] == index:
-                pieces[-1] = _COMPOSED.get((pieces[-1], char), pieces[-1])
-                ends[-1] = index + 1
+                ends[-1] = index + 1  # the mark belongs to the letter before it
             continue
-        for part in _FOLD[ord(char)]:
-            pieces.append(part)
-            starts.append(index)
-            ends.append(index + 1)
-    return view.derive("".join(pieces), starts, ends, "normalised")
+        width = len(_FOLD[ord(char)])
+        starts += [index] * width
+        ends += [index + 1] * width
+    return starts, ends
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -160,7 +164,7 @@ def join_spaced(view: View) -> View:
     position = 0
     for match in _SPACED.finditer(text):
         letters = [index for index in range(match.start(), match.end()) if text[index].isalnum()]
-        nearest = min(after - before for before, after in zip(letters, letters[1:], strict=False))
+        nearest = min(after - before for before, after in pairwise(letters))
         pieces.append(text[position : match.start()])
         starts += range(position, match.start())
         for before, index in zip([letters[0] - nearest, *letters], letters, strict=False):
@@ -174,4 +178,4 @@ def join_spaced(view: View) -> View:
         return view
     pieces.append(text[position:])
     starts += range(position, len(text))
-    return view.derive("".join(pieces), starts, [index + 1 for index in starts], "spaced")
+    return view.derive("".join(pieces), lambda: (starts, [index + 1 for index in starts]), "spaced")

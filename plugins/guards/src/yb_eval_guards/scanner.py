@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
-from pathlib import PurePosixPath
 from typing import Any
 
 from .custom import CustomDetector, CustomRule
@@ -263,15 +262,18 @@ def _slices(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
+# What decides findings: these modules, and everything in these folders.
+_MODULES = (
+    "bytepatterns.py", "checksums.py", "confusables.py", "custom.py", "features.py", "issuers.py", "matching.py",
+    "normalise.py", "overlaps.py", "scanner.py", "views.py",
+)  # fmt: skip
+_FOLDERS = {"data": (".toml", ".txt"), "decoding": (".py",), "detectors": (".py",)}
+
+
 def _sources() -> list[tuple[str, bytes]]:
     """Return the name and bytes of every file that decides what is found, in a fixed order."""
     root = resources.files(__package__)
-    names = [
-        "bytepatterns.py", "checksums.py", "confusables.py", "custom.py", "decoding.py", "features.py", "issuers.py",
-        "normalise.py", "overlaps.py", "scanner.py", "views.py",
-    ]  # fmt: skip
-    for folder, suffix in (("data", (".toml", ".txt")), ("detectors", (".py",))):
-        names += [
-            f"{folder}/{entry.name}" for entry in root.joinpath(folder).iterdir() if entry.name.endswith(suffix)
-        ]
-    return [(name, root.joinpath(*PurePosixPath(name).parts).read_bytes()) for name in sorted(names)]
+    names = list(_MODULES)
+    for folder, endings in _FOLDERS.items():
+        names += [f"{folder}/{entry.name}" for entry in root.joinpath(folder).iterdir() if entry.name.endswith(endings)]
+    return [(name, root.joinpath(*name.split("/")).read_bytes()) for name in sorted(names)]

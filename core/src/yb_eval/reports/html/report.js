@@ -1,10 +1,9 @@
-// The report's only script: the theme button, and the table of samples with its search, filters, sorting and details.
+// The table of samples, with its search, filters, sorting and details.
 // Rows are drawn only where the reader looks, so ten thousand are as quick as ten. Text reaches the page through
 // textContent alone; the page's policy forbids making markup or code from strings.
 "use strict";
 (() => {
   const find = (id) => document.getElementById(id);
-  theme(find("theme"));
 
   const rows = JSON.parse(find("rows").textContent);
   const viewport = find("viewport");
@@ -79,13 +78,26 @@
   });
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-find]");
-    if (!link) return;
-    clear();
-    filters.query.value = link.dataset.find;
-    update();
-    const row = shown.find((candidate) => candidate.id === link.dataset.find);
-    if (row && row !== opened) toggle(row);
+    if (link) reveal(link.dataset.find);
   });
+  addEventListener("hashchange", follow);
+  follow();
+
+  // Another page leads to a sample by the address: #sample=ID.
+  function follow() {
+    const [name, id] = location.hash.slice(1).split("=");
+    if (name !== "sample" || id === undefined) return;
+    reveal(decodeURIComponent(id));
+    find("samples").scrollIntoView();
+  }
+
+  function reveal(id) {
+    clear();
+    filters.query.value = id;
+    update();
+    const row = shown.find((candidate) => candidate.id === id);
+    if (row && row !== opened) toggle(row);
+  }
 
   function fillFilters() {
     const results = new Map();
@@ -341,34 +353,5 @@
     find("printed").hidden = !on || shown.length <= PRINTED;
     find("printed").textContent = `The first ${PRINTED} of ${shown.length.toLocaleString("en")} samples are printed.`;
     draw();
-  }
-
-  // Follows the system until told otherwise; what was chosen is kept where the browser lets a file keep anything.
-  function theme(button) {
-    const root = document.documentElement;
-    const words = ["auto", "light", "dark"];
-    let stored = null;
-    try {
-      stored = localStorage.getItem("yb-eval-theme");
-    } catch {
-      stored = null;
-    }
-    const apply = (word) => {
-      if (word === "auto") delete root.dataset.theme;
-      else root.dataset.theme = word;
-      button.querySelector("span").textContent = word;
-    };
-    let current = words.includes(stored) ? stored : "auto";
-    apply(current);
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      current = words[(words.indexOf(current) + 1) % words.length];
-      apply(current);
-      try {
-        localStorage.setItem("yb-eval-theme", current);
-      } catch {
-        // Not kept, and no harm done.
-      }
-    });
   }
 })();

@@ -7,6 +7,7 @@ since the baseline before the rest; what is left out is counted.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -162,5 +163,12 @@ def line(value: Any, limit: int = _CELL) -> str:
 
 def block(value: Any, limit: int = _BLOCK) -> str:
     """A value over several lines: a string as it is, anything else as indented JSON."""
-    text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    text = value if isinstance(value, str) else _indented(value)
     return "\n".join(map(printable, brief(text, limit).split("\n")))
+
+
+def _indented(value: Any) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:  # a lone surrogate, which orjson refuses and the standard library escapes
+        return json.dumps(value, indent=2)

@@ -85,8 +85,10 @@ class Labels:
             if label.detects or (len(gap) <= BEFORE_AGAINST and not _DIGIT.search(gap)):
                 return label
             break
-        return self._after(text, end, digits) or self._column(text, start, digits) or (
-            self.neutral if neutral_near else None
+        return (
+            self._after(text, end, digits)
+            or self._column(text, start, digits)
+            or (self.neutral if neutral_near else None)
         )
 
     def _after(self, text: str, end: int, digits: int) -> Label | None:

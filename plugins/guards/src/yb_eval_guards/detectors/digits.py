@@ -55,9 +55,7 @@ def _part_of_uuid(text: str, start: int, end: int) -> bool:
         return False
     around = text[max(0, start - _UUID_SIZE) : end + _UUID_SIZE]
     shift = max(0, start - _UUID_SIZE)
-    return any(
-        match.start() + shift < end and match.end() + shift > start for match in _UUID.finditer(around)
-    )
+    return any(match.start() + shift < end and match.end() + shift > start for match in _UUID.finditer(around))
 
 
 def _token(text: str, start: int, end: int) -> tuple[str, str]:
@@ -137,7 +135,9 @@ def _shapes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Dig
                 # The last short group may be the card's security code.
                 yield _digits(text, spans, first, last - 1, continues=False)
     if len(spans) == 2 and _BROKEN_LINE.fullmatch(text[spans[0][1] : spans[1][0]]):
-        yield _digits(text, spans, 0, 1, continues=False)
+        number = _digits(text, spans, 0, 1, continues=False)
+        if _MIN <= len(number.digits) <= _MAX:
+            yield number
 
 
 def _goes_on(text: str, spans: list[tuple[int, int]], first: int, last: int, sizes: str) -> bool:

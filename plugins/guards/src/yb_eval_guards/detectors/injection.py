@@ -14,18 +14,22 @@ from .phrases import Family, Phrase, PhraseTable
 
 __all__ = ["InjectionDetector"]
 
-_NEGATION = re.compile(r"(?:\b(?:not|never|don'?t|don’t|do not|didn'?t|nicht|nie|pas|jamais|no|nunca|n[aã]o|non)|не)\W{1,3}\Z|\bn['’]\Z")
+_NEGATION = re.compile(
+    r"(?:\b(?:not|never|don'?t|don’t|do not|didn'?t|nicht|nie|pas|jamais|no|nunca|n[aã]o|non)|не)\W{1,3}\Z|\bn['’]\Z"
+)
 _NEGATION_REACH = 12
 # "The new rules override the old instructions" tells of something; so does a verb in the past (Chinese -le).
 _TOLD = re.compile(r"\b(?:rules|polic(?:y|ies)|settings?|values?|options?|flags?|arguments?|which)\s\Z")
 _TOLD_PAST = re.compile("(?:忽略|忘记|无视|跳过|忘)了")
+# Words that say a text speaks about a phrase and does not use it.
 _MENTION = re.compile(
-    r"\b(?:phrases?|examples?|such as|like|called|known as|e\.g\.|attacks?|injections?|article|strings?|words?|term|detect\w*|block\w*|wrote|"
-    r"says?|said|titled|prompts? like|beispiel|exemple|ejemplo|phrase)\b|фраз|пример|атак|инъекци|стать|например|слова|строк|типа|обнаруж|блокир|例如|比如|攻击"
+    r"\b(?:phrases?|examples?|such as|like|called|known as|e\.g\.|attacks?|injections?|article|strings?|words?|term"
+    r"|detect\w*|block\w*|wrote|says?|said|titled|beispiel|exemple|ejemplo)\b"
+    "|фраз|пример|атак|инъекци|стать|например|слова|строк|запрос|попробовать|обнаруж|блокир|例如|比如|攻击"
 )
 _MENTION_BEFORE, _MENTION_AFTER = 120, 80
-_OPENING, _CLOSING = "\"'`\u00ab\u201c\u2018\u300c\u201e", "\"'`\u00bb\u201d\u2019\u300d\u201c"
-_QUOTE_REACH = 60
+_OPENING = re.compile("[\"'`\u00ab\u201c\u2018\u300c\u201e]\\s?\\Z")
+_CLOSING = re.compile("[^\n]{0,40}?[\"'`\u00bb\u201d\u2019\u300d\u201c]")
 _TAG_SIGNS = "<>[]#|"
 _WRITTEN_BREAKS = ("n", "r", "t")
 
@@ -144,15 +148,12 @@ def _no_order(text: str, start: int, end: int) -> bool:
     if "_" in phrase and "(" in phrase:
         return True
     before = max(0, start - _NEGATION_REACH)
-    return bool(
-        _NEGATION.search(text, before, start) or _TOLD.search(text, before, start) or _TOLD_PAST.search(phrase)
-    )
+    return bool(_NEGATION.search(text, before, start) or _TOLD.search(text, before, start) or _TOLD_PAST.search(phrase))
 
 
 def _quoted_mention(text: str, start: int, end: int) -> bool:
-    """Tell whether the phrase stands inside quotation marks in a text that speaks about phrases."""
-    before, after = text[max(0, start - _QUOTE_REACH) : start], text[end : end + _QUOTE_REACH]
-    if not any(mark in before[-_QUOTE_REACH:] for mark in _OPENING) or not any(mark in after for mark in _CLOSING):
+    """Tell whether a quotation begins with the phrase, in a text that speaks about phrases."""
+    if not _OPENING.search(text, max(0, start - 2), start) or not _CLOSING.match(text, end):
         return False
     around = text[max(0, start - _MENTION_BEFORE) : start] + " " + text[end : end + _MENTION_AFTER]
     return _MENTION.search(around) is not None

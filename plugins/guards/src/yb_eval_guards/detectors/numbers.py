@@ -91,14 +91,24 @@ def _snils(number: Digits, label: Label | None) -> _Verdict:
 def _ogrn(number: Digits, label: Label | None) -> _Verdict:
     dated = _year_holds(number.digits)
     return _national(
-        number, label, type="ogrn", kind="ogrn", alone=dated and not number.shape, support="structure" if dated else None
+        number,
+        label,
+        type="ogrn",
+        kind="ogrn",
+        alone=dated and not number.shape,
+        support="structure" if dated else None,
     )
 
 
 def _ogrnip(number: Digits, label: Label | None) -> _Verdict:
     dated = _year_holds(number.digits)
     return _national(
-        number, label, type="ogrnip", kind="ogrnip", alone=dated and not number.shape, support="structure" if dated else None
+        number,
+        label,
+        type="ogrnip",
+        kind="ogrnip",
+        alone=dated and not number.shape,
+        support="structure" if dated else None,
     )
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 
 from ..tables import load_table
 
@@ -14,7 +15,9 @@ __all__ = ["entropy", "is_placeholder", "is_stand_in", "looks_like_password", "l
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _CAMEL_WORDS = re.compile(r"(?:[A-Z]?[a-z]{3,12}){2,}[0-9]{0,4}\Z")
 _DATE_OR_VERSION = re.compile(r"v?[0-9]{1,4}(?:[-./:_ T][0-9]{1,4}){1,6}Z?\Z")
-_MEASURE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|kb|mb|gb|px|chars?|days?|hours?|minutes?|bits?|bytes?)\Z", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|kb|mb|gb|px|chars?|days?|hours?|minutes?|bits?|bytes?)\Z", re.IGNORECASE
+)
 _SEGMENT = re.compile(r"[^\W_]+")
 _MIN_PASSWORD, _MIN_STRONG, _MIN_TOKEN, _MIN_TOKEN_SEGMENT = 6, 10, 16, 10
 _TOKEN_ENTROPY = 3.0
@@ -79,7 +82,7 @@ def looks_like_token(value: str) -> bool:
 
 def _is_random_letters(value: str) -> bool:
     """Tell whether letters change case about as often as chance would have it; names in camelCase do so seldom."""
-    changes = sum(left.isupper() != right.isupper() for left, right in zip(value, value[1:], strict=False))
+    changes = sum(left.isupper() != right.isupper() for left, right in pairwise(value))
     return len(value) >= _MIN_LETTERS and changes >= _CASE_CHANGES * len(value)
 
 
@@ -88,6 +91,8 @@ def _is_phrase(value: str) -> bool:
     if _CAMEL_WORDS.match(value):
         return True
     parts = _SEGMENT.findall(value)
-    return len(parts) > 2 and max(map(len, parts)) < _MIN_TOKEN_SEGMENT and all(
-        part.isalpha() or part.isdigit() for part in parts
+    return (
+        len(parts) > 2
+        and max(map(len, parts)) < _MIN_TOKEN_SEGMENT
+        and all(part.isalpha() or part.isdigit() for part in parts)
     )

@@ -26,7 +26,7 @@ from yb_eval_routing.quality.curves import (
     trapezium,
 )
 
-#: The levels of PGR that CPT is measured at and the shares of strong calls that PGR is, in per cent; as RouteLLM prints.
+#: The per cent of PGR that CPT is measured at (as RouteLLM prints), and of strong calls that PGR is.
 LEVELS = (20, 50, 80)
 
 _NOTHING = "no outcome is scored"
@@ -74,13 +74,13 @@ class Rankings(JudgementMetric):
       ranking 0.5 on average; more than 1 is possible, since the best choice beats the strong model. Details: the curve
       as `points`, and what was `ranked_by`.
     - `apgr_over_length`: `apgr - length_apgr`, with the interval of the paired difference.
-    - `pgr_at[20]`, `[50]`, `[80]`: PGR with that per cent of strong calls.
-    - `cpt[20]`, `[50]`, `[80]`: the smallest share of strong calls that reaches that per cent of PGR.
+    - `pgr_at_20`, `_50`, `_80`: PGR with that per cent of strong calls.
+    - `cpt_20`, `_50`, `_80`: the smallest share of strong calls that reaches that per cent of PGR.
     - `aiq`: RouterBench's area under the non-decreasing convex hull of (cost, mean score), divided by the range of cost
       from the cheaper to the dearer single model (arXiv 2403.12031). Without costs the share of strong calls is the
       cost: where every call of a model costs the same, prices change nothing. The hull is chosen on the very samples it
       is measured on and so reads high, most of all on few: hold it against `random_aiq`, not against `zero_aiq` alone.
-    - `length_apgr`, `length_cpt`, `length_aiq`: of the prompt's length in characters. `length_pgr`: of that ranking, at
+    - `length_apgr`, `length_cpt_50`, `length_aiq`: of the prompt's length in characters. `length_pgr`: of that ranking, at
       the router's own share of strong calls. `random_apgr`, `random_aiq`: of ranks drawn for each id from the seed
       (details: the `expected` value). `oracle_apgr`, `oracle_aiq`: of the gain itself. `zero_aiq`: RouterBench's Zero
       router, the hull of the two single models.
@@ -98,19 +98,22 @@ class Rankings(JudgementMetric):
 
     @property
     def declares(self) -> Sequence[Declared]:
-        share = "The smallest share of strong calls that reaches a per cent of PGR"
+        share = "The smallest share of strong calls that recovers {} % of the gap"
         area = "Area under the cost-quality hull / the range of cost"
         open_ended: dict[str, Any] = {"low": None, "high": None}
         return (
             self.declare("apgr", "Gap between the models recovered, mean over all shares of calls.", **open_ended),
             self.declare("apgr_over_length", "apgr - length_apgr, on the same samples.", **open_ended),
-            self.declare("pgr_at", "Gap recovered at a per cent of strong calls.", sliced=True, **open_ended),
-            self.declare("cpt", f"{share}.", better="lower", sliced=True),
+            *(
+                self.declare(f"pgr_at_{level}", f"Gap recovered with {level} % strong calls.", **open_ended)
+                for level in LEVELS
+            ),
+            *(self.declare(f"cpt_{level}", f"{share.format(level)}.", better="lower") for level in LEVELS),
             self.declare("aiq", f"{area}."),
             self.declare(
                 "length_apgr", "apgr of the prompt's length alone: the one to beat.", better=None, **open_ended
             ),
-            self.declare("length_cpt", f"{share}, by length alone.", better=None, sliced=True),
+            self.declare("length_cpt_50", f"{share.format(50)}, by length alone.", better=None),
             self.declare("length_aiq", f"{area}, by length alone.", better=None),
             self.declare(
                 "length_pgr", "PGR of length at the router's share of strong calls.", better=None, **open_ended
@@ -147,8 +150,9 @@ class Rankings(JudgementMetric):
 
     def finish(self, state: Table) -> Sequence[Measurement]:
         n = len(state.rank)
+        names = [entry.name for entry in self.declares]
         if n == 0:
-            return [Measurement(self.named(name), None, reason=_NOTHING) for name in self._names()]
+            return [Measurement(name, None, reason=_NOTHING) for name in names]
         gains = array("d", [strong - weak for weak, strong in zip(state.weak, state.strong, strict=True)])
         ranks = {"": state.rank, "length": state.length, "random": state.random, "oracle": gains}
         curves = {who: curve(by, gains) for who, by in ranks.items()}
@@ -158,17 +162,7 @@ class Rankings(JudgementMetric):
             *self._areas(state, ranks, curves, reasons),
             *self._single(state, gains),
         ]
-        order = {name: place for place, name in enumerate(self._names())}
-        return sorted(made, key=lambda measurement: order[measurement.name])
-
-    def _names(self) -> list[str]:
-        """Every measurement, in the order of their declaration, at each level where there are several."""
-        declared = [(entry.name, entry.sliced) for entry in self.declares]
-        return [
-            name if level is None else f"{name}[{level}]"
-            for name, sliced in declared
-            for level in (LEVELS if sliced else (None,))
-        ]
+        return sorted(made, key=lambda measurement: names.index(measurement.name))
 
     def _recovered(
         self, state: Table, curves: dict[str, Curve], gains: Sequence[float], reasons: dict[str, str]
@@ -176,7 +170,7 @@ class Rankings(JudgementMetric):
         """All that rests on PGR."""
         n, bins = len(gains), self.bins
         if curves[""].gap <= 0:
-            names = [name for name in self._names() if "pgr" in name or "cpt" in name]
+            names = [entry.name for entry in self.declares if "pgr" in entry.name or "cpt" in entry.name]
             return [Measurement(name, None, n, reason=_NO_GAP) for name in names]
         clear = is_clear(gains)
 
@@ -199,10 +193,11 @@ class Rankings(JudgementMetric):
         for level in LEVELS:
             share = Fraction(level, 100)
             there = recovered(mine, gains, [(share, Fraction(1))], bins=bins)
-            made.append(measure(f"pgr_at[{level}]", there, mixed))
+            made.append(measure(f"pgr_at_{level}", there, mixed))
             cpt = Estimate(call_share(mine, share, bins), ())
-            made.append(measure(f"cpt[{level}]", cpt, mixed))
-            made.append(measure(f"length_cpt[{level}]", Estimate(call_share(curves["length"], share, bins), ())))
+            made.append(measure(f"cpt_{level}", cpt, mixed))
+        half = Estimate(call_share(curves["length"], Fraction(1, 2), bins), ())
+        made.append(measure("length_cpt_50", half))
         strong, chosen = state.chosen.count(1), n - state.chosen.count(-1)
         if chosen == n:
             there = recovered(curves["length"], gains, [(Fraction(strong, n), Fraction(1))], bins=bins)
