@@ -31,7 +31,9 @@ def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = No
 
     began = time.perf_counter()
     with open(cwd / "stderr.txt", "wb") as errors:
-        process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL, stderr=errors)  # fmt: skip
+        inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        environment = {**inherited, **(env or {})}
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attrs import field, frozen
 
@@ -37,6 +37,9 @@ class WholeOptions:
     report: tuple[str, ...] = option((), help="Write a report: FORMAT=PATH (text, json, markdown, junit, html, ...).")
     json: bool = option(False, help="Print the JSON report instead of the text.")
     store: Path = option(Path(".yb-eval"), help="The folder where runs are kept.")
+    log_format: Literal["text", "json"] = option(
+        "text", help="How stderr is written: lines for people, or a JSON object a line. For any command."
+    )
 
 
 @frozen(slots=True, kw_only=True)

@@ -74,6 +74,7 @@ class Extensions:
 
     plugins: tuple[Loaded, ...] = ()
     broken: Mapping[str, str] = field(factory=dict)
+    _managers: dict[str, Any] = field(init=False, factory=dict, repr=False, eq=False)
 
     def provide(self, hook: str) -> dict[str, Any]:
         """What all plugins offer through one of the naming hooks (`yb_eval_targets`: scheme -> factory).
@@ -93,12 +94,9 @@ class Extensions:
 
     def each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
         """Calls `hook` of every plugin that has it, by itself: yields (plugin's name, its result or its exception)."""
-        from yb_eval.hooks import manager
-
         for loaded in self.plugins:
             try:
-                caller: Callable[..., list[Any]] = getattr(manager([loaded.plugin]).hook, hook)
-                answers = caller(**arguments)
+                answers = self._caller(loaded, hook)(**arguments)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
@@ -106,6 +104,16 @@ class Extensions:
             else:
                 for answer in answers:
                     yield loaded.found.name, answer
+
+    def _caller(self, loaded: Loaded, hook: str) -> Callable[..., list[Any]]:
+        """The hook of one plugin alone. Each has a manager of its own, so that one that raises stops no other."""
+        from yb_eval.hooks import manager
+
+        name = loaded.found.name
+        if name not in self._managers:
+            self._managers[name] = manager([loaded.plugin])
+        caller: Callable[..., list[Any]] = getattr(self._managers[name].hook, hook)
+        return caller
 
 
 def load_extensions() -> Extensions:

@@ -11,8 +11,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: The standard normal quantile at 0.975: the half width of a 95 % interval.
 Z95 = 1.959963984540054

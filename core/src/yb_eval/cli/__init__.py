@@ -13,12 +13,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import click
 
     from yb_eval.cli.group import cli
-    from yb_eval.errors import ExitCode, YbEvalError, printable
+    from yb_eval.cli.logs import log
+    from yb_eval.errors import ExitCode, YbEvalError
 
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     try:
-        code = cli.main([a for a in arguments if a != "--debug"], prog_name="yb-eval", standalone_mode=False)
+        rest = log.take([a for a in arguments if a != "--debug"])
+        code = cli.main(rest, prog_name="yb-eval", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except BrokenPipeError:
@@ -28,29 +30,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        print("yb-eval: interrupted; what was finished is kept for --resume", file=sys.stderr)
+        log.write("yb-eval: interrupted; what was finished is kept for --resume")
         return int(ExitCode.INTERRUPTED)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         help_hint = f" (try: {context.command_path} --help)" if context is not None else ""
-        print(f"yb-eval: {printable(error.format_message())}{help_hint}", file=sys.stderr)
+        log.write(f"yb-eval: {error.format_message()}{help_hint}")
         return int(ExitCode.REFUSED)
     except YbEvalError as error:
         if debug:
             raise
-        print(f"yb-eval: {error}", file=sys.stderr)
+        log.write(f"yb-eval: {error}")
         return int(error.exit_code)
     except OSError as error:
         if debug:
             raise
         place = f"{error.filename}: " if error.filename else ""
-        print(f"yb-eval: {place}{error.strerror or error}", file=sys.stderr)
+        log.write(f"yb-eval: {place}{error.strerror or error}")
         return int(ExitCode.NOT_MEASURED)
     except Exception as error:
         if debug:
             raise
-        said = f"{type(error).__name__}: {printable(str(error))}"
-        print(f"yb-eval: internal error: {said} (--debug shows more)", file=sys.stderr)
+        log.write(f"yb-eval: internal error: {type(error).__name__}: {error} (--debug shows more)")
         return int(ExitCode.NOT_MEASURED)
 
 

@@ -23,7 +23,7 @@ def command(run: str, checkout: str, limit: int, store: Store) -> None:
     GitHub shows ten errors and ten warnings of one step.
     """
     from yb_eval.cli.reported import read_run, shown
-    from yb_eval.forges import annotations
+    from yb_eval.forges import workflow_commands
 
     view = read_run(run, store)
-    emit(shown(run, lambda: list(annotations(view, Path(checkout).resolve(), limit=limit))))
+    emit(shown(run, lambda: list(workflow_commands(view, Path(checkout).resolve(), limit=limit))))

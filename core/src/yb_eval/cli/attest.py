@@ -15,7 +15,9 @@ from yb_eval.record import Store
     "--subject", "subjects", multiple=True, metavar="NAME@sha256:HEX",
     help="What was tested; repeatable.  [default: the commit, if it was clean]",
 )  # fmt: skip
-@click.option("--predicate", "predicate_only", is_flag=True, help="Print the predicate alone: the signer names the subject.")
+@click.option(
+    "--predicate", "predicate_only", is_flag=True, help="Print the predicate alone: the signer names the subject."
+)
 @store_option
 def command(run: str, subjects: tuple[str, ...], predicate_only: bool, store: Store) -> None:
     """Print a stored run as an in-toto Statement v1 with a test result.

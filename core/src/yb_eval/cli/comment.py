@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,23 +11,26 @@ import click
 
 from yb_eval.cli.output import emit, note
 from yb_eval.cli.store_option import store_option
-from yb_eval.errors import ExitCode, StoreError, printable
+from yb_eval.errors import ExitCode, StoreError, UsageError, printable
 from yb_eval.record import Store
+from yb_eval.reports.markdown import COMMENT_LIMIT, MARKER, code, markdown
 
 if TYPE_CHECKING:
     from yb_eval.forges import ForgeError, Published
     from yb_eval.forges.detection import Name
-    from yb_eval.reports import RunView
 
 
 @click.command("comment")
-@click.argument("run", default="latest", metavar="RUN|REPORT.json")
+@click.argument("run", required=False, metavar="[RUN|REPORT.json]")
 @click.option(
     "--forge", type=click.Choice(["github", "gitlab"]), help="Which one.  [default: the one whose CI runs this]"
 )
 @click.option("--repository", metavar="NAME", help="OWNER/NAME, on GitLab the project.  [default: the CI's]")
 @click.option("--number", type=click.IntRange(1), metavar="N", help="The request's number.  [default: the CI's]")
 @click.option("--id", "identity", metavar="TEXT", help="Tells this comment from others of yb-eval on one request.")
+@click.option(
+    "--refused", metavar="LOG", help="Instead of a report: say that the run was refused, with the last line of its log."
+)
 @click.option("--dry-run", is_flag=True, help="Print the comment, and send nothing.")
 @click.option("--in-summary", is_flag=True, help="The job's summary shows the report already; do not repeat it there.")
 @click.option(
@@ -38,11 +42,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @store_option
 def command(
-    run: str,
+    run: str | None,
     forge: Name | None,
     repository: str | None,
     number: int | None,
     identity: str | None,
+    refused: str | None,
     dry_run: bool,
     in_summary: bool,
     attempts: int,
@@ -51,7 +56,7 @@ def command(
 ) -> int:
     """Write a run's report as the one comment on a pull or merge request, or bring that comment up to date.
 
-    RUN is `latest`, a run id, or a JSON report. In GitHub Actions and GitLab CI the request is found by itself. The
+    RUN is `latest` (by default), a run id, or a JSON report. In GitHub Actions and GitLab CI the request is found by itself. The
     token comes from GITHUB_TOKEN (or GH_TOKEN) or GITLAB_TOKEN.
 
     \b
@@ -60,13 +65,14 @@ def command(
               2  nothing was tried: no token, no such run
               3  the forge could not be brought to it; the report stands in the job's summary, if there is one
     """
-    from yb_eval.cli.reported import read_run, shown
     from yb_eval.forges import ForgeError, NoRequest, Patience, marker, open_forge, publish
     from yb_eval.forges.detection import run_order
 
-    view = read_run(run, store)
+    if refused is not None and run is not None:
+        raise UsageError("a run that was refused has no report", hint="--refused LOG, or RUN")
     marker(identity)
-    report = shown(run, lambda: _render(view))
+    render = _report(run or "latest", store) if refused is None else _refusal(Path(refused))
+    report = render(COMMENT_LIMIT)
     if dry_run:
         emit([report])
         return 0
@@ -79,7 +85,7 @@ def command(
     except ForgeError as error:
         return _instead(error, report, in_summary)
     try:
-        done = publish(place, lambda limit: _render(view, limit), identity=identity, order=run_order(os.environ))
+        done = publish(place, render, identity=identity, order=run_order(os.environ))
     except ForgeError as error:
         return _instead(error, report, in_summary)
     finally:
@@ -88,10 +94,22 @@ def command(
     return 0
 
 
-def _render(view: RunView, limit: int | None = None) -> str:
-    from yb_eval.reports.markdown import COMMENT_LIMIT, markdown
+def _report(run: str, store: Store) -> Callable[[int], str]:
+    from yb_eval.cli.reported import read_run, shown
 
-    return "".join(markdown(view, limit=limit or COMMENT_LIMIT))
+    view = read_run(run, store)
+    return lambda limit: shown(run, lambda: "".join(markdown(view, limit=limit)))
+
+
+def _refusal(log: Path) -> Callable[[int], str]:
+    """What is said of a run that has no report. An old comment must not go on saying that all is well."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(log)) from error
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    text = f"{MARKER}\n## yb-eval: no verdict\n\nThe run has no report. Its last words:\n\n{code(last, 1_000)}\n"
+    return lambda limit: text
 
 
 def _tell(done: Published, place: str) -> None:
@@ -110,8 +128,6 @@ def _instead(error: ForgeError, report: str, in_summary: bool) -> int:
     if not path:
         note(f"warning: no comment, {why}: {error}")
         return int(ExitCode.NOT_MEASURED)
-    from yb_eval.reports.markdown import code
-
     said = f"_No comment on the pull request: {why}._ {code(printable(str(error)), 300)}\n\n"
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:

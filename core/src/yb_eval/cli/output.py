@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Iterable
 
-from yb_eval.errors import StoreError, printable
+from yb_eval.cli.logs import Level, log
+from yb_eval.errors import StoreError
 
 
 def emit(pieces: Iterable[str]) -> None:
@@ -28,9 +29,9 @@ def emit(pieces: Iterable[str]) -> None:
         raise StoreError(f"the result cannot be written: {error.strerror}", where="stdout") from error
 
 
-def note(text: str) -> None:
-    """A line for people, on stderr."""
-    print(printable(text), file=sys.stderr)
+def note(text: str, level: Level | None = None, **fields: str | int) -> None:
+    """A line beside the result, on stderr; `fields` are shown where the log is JSON (see `Log.write`)."""
+    log.write(text, level, **fields)
 
 
 def color() -> bool:

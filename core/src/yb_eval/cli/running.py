@@ -12,6 +12,7 @@ from typing import Any
 from attrs import define, field
 
 from yb_eval import composition
+from yb_eval.cli.logs import log
 from yb_eval.cli.output import color, emit, note, width
 from yb_eval.configuration import WholeOptions
 from yb_eval.errors import StoreError, UsageError, YbEvalError, nearest
@@ -25,6 +26,7 @@ from yb_eval.runoptions import SuiteRequest
 
 def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> int:
     """Runs the suites, prints the report on stdout, writes the others, and returns the exit code."""
+    log.configured = options.log_format
     extensions = load_extensions()
     for name, reason in extensions.broken.items():
         note(f"warning: {name}: {reason}")
@@ -103,7 +105,7 @@ def _write(path: Path, reporter: Reporter, view: RunView) -> str | None:
 
 @define(slots=True)
 class Progress:
-    """A line on the terminal for work over a second; nothing in a pipe or in CI."""
+    """A line on the terminal for work over a second; nothing in a pipe or in CI. A JSON log gets one line a second."""
 
     started: float = field(factory=time.monotonic)
     shown: bool = False
@@ -111,6 +113,11 @@ class Progress:
 
     def __call__(self, name: str, done: int, total: int) -> None:
         now = time.monotonic()
+        if log.json:
+            if now - max(self.started, self.last) >= 1:
+                self.last = now
+                note(f"{name}: {done} of {total} samples", event="progress", suite=name, done=done, total=total)
+            return
         quiet = not sys.stderr.isatty() or "CI" in os.environ
         if quiet or now - self.started < 1 or (now - self.last < 0.1 and done < total):
             return

@@ -15,7 +15,9 @@ from yb_eval.record import Store
 @click.command("verify")
 @click.argument("run", required=False)
 @click.option("--all", "whole", is_flag=True, help="Verify every object and every run of the store.")
-@click.option("--attestation", metavar="FILE", help="Check an in-toto statement (see `yb-eval attest`) against the store.")
+@click.option(
+    "--attestation", metavar="FILE", help="Check an in-toto statement (see `yb-eval attest`) against the store."
+)
 @store_option
 def command(run: str | None, whole: bool, attestation: str | None, store: Store) -> None:
     """Recompute every digest of a stored run: its manifest, its outcome log, its plan_id and its run_id.

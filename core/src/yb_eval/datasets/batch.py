@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 from attrs import frozen
 
@@ -20,6 +20,10 @@ BATCH_BYTES = 8 * 2**20
 SAMPLE_FIELDS = frozenset(("id", "tags"))
 
 
+#: What a checked row says: the id it gives itself, if any; the row as the suite reads it; its tags.
+Checked: TypeAlias = tuple[str | None, Any, tuple[str, ...]]
+
+
 @frozen(slots=True)
 class RowDecoder:
     """Makes samples of rows. Small, stateless and picklable (the row class must be importable).
@@ -33,15 +37,15 @@ class RowDecoder:
     numbered: bool = True
     required: tuple[str, ...] = ()
 
-    def checker(self) -> Callable[[bytes], str | None]:
-        """A function of a row's bytes that returns the id the row gives itself, if any, and raises `RowError` for
-        everything that is wrong with the row."""
+    def checker(self) -> Callable[[bytes], Checked]:
+        """A function of a row's bytes that returns what the row says, and raises `RowError` for everything that is
+        wrong with it."""
         read = self.codec.check
         normalise = _NORMALISE[self.codec.cells]
         required = self.required
         structure = self._structure()
 
-        def check(raw: bytes) -> str | None:
+        def check(raw: bytes) -> Checked:
             data = read(raw)
             if normalise is not None:
                 normalise(data)
@@ -51,11 +55,16 @@ class RowDecoder:
             for name in required:
                 if data.get(name) in (None, ""):
                     raise RowError("must not be empty" if data.get(name) == "" else "missing field", path=f"$.{name}")
-            if structure is not None:
-                structure(data)
-            return sample_id
+            made = structure(data) if structure is not None else data
+            return sample_id, made, tuple(data["tags"]) if "tags" in data else ()
 
         return check
+
+    def sample(self, row: RawRow, checked: Checked, ordinal: int = 1) -> Sample:
+        """The sample of a row that has been checked; `ordinal` counts rows with the same content."""
+        number, raw = row
+        sample_id, made, tags = checked
+        return Sample(sample_id or content_id(raw, ordinal), made, tags, number if self.numbered else None)
 
     def samples(self, rows: Sequence[RawRow], ordinals: Mapping[int, int]) -> list[Sample]:
         """One sample for each row; `ordinals` maps the index of a row with repeated content to its ordinal."""
@@ -108,11 +117,17 @@ class Batch(Sequence[Sample]):
 
     __slots__ = ("_decoder", "_ordinals", "_rows", "_samples")
 
-    def __init__(self, decoder: RowDecoder, rows: Sequence[RawRow], ordinals: Mapping[int, int]) -> None:
+    def __init__(
+        self,
+        decoder: RowDecoder,
+        rows: Sequence[RawRow],
+        ordinals: Mapping[int, int],
+        samples: list[Sample] | None = None,
+    ) -> None:
         self._decoder = decoder
         self._rows = rows
         self._ordinals = ordinals
-        self._samples: list[Sample] | None = None
+        self._samples = samples
 
     def __len__(self) -> int:
         return len(self._rows)

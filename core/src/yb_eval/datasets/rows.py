@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
-from yb_eval.datasets.batch import BATCH_BYTES, SAMPLE_FIELDS, Batch, RowDecoder
+from yb_eval.datasets.batch import BATCH_BYTES, SAMPLE_FIELDS, Batch, Checked, RowDecoder
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import Format, RawRow, Reader
@@ -26,6 +26,10 @@ from yb_eval.model import FileDigest, Sample
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+
+
+#: Rows of at most this many bytes together are kept decoded between the check and the first use.
+KEPT_BYTES = 4 << 20
 
 
 @define(slots=True)
@@ -46,25 +50,36 @@ class RowSnapshot:
     _reader: Reader = field(repr=False)
     _decoder: RowDecoder = field(repr=False)
     _repeated: set[int] = field(repr=False)
+    _kept: list[Checked] | None = field(repr=False, default=None)
 
     def samples(self, batch_size: int) -> Iterator[Sequence[Sample]]:
         """Lazy batches of at most `batch_size` samples, or of 8 MiB; see `Batch`."""
         if batch_size < 1:
             raise ValueError(f"a batch has at least one sample, not {batch_size}")
         counter = OrdinalCounter(self._repeated) if self._repeated else None
+        # What was kept of the check is given away once: who changes a row must not find it changed the next time.
+        kept, self._kept = self._kept, None
         rows: list[RawRow] = []
         ordinals: dict[int, int] = {}
-        size = 0
+        size = done = 0
         for row in self._reader.rows():
             if counter is not None and (ordinal := counter.next(row[1])) > 1:
                 ordinals[len(rows)] = ordinal
             rows.append(row)
             size += len(row[1])
             if len(rows) == batch_size or size >= BATCH_BYTES:
-                yield Batch(self._decoder, rows, ordinals)
+                yield self._batch(rows, ordinals, kept and kept[done : done + len(rows)])
+                done += len(rows)
                 rows, ordinals, size = [], {}, 0
         if rows:
-            yield Batch(self._decoder, rows, ordinals)
+            yield self._batch(rows, ordinals, kept and kept[done : done + len(rows)])
+
+    def _batch(self, rows: list[RawRow], ordinals: dict[int, int], kept: list[Checked] | None) -> Batch:
+        if kept is None:
+            return Batch(self._decoder, rows, ordinals)
+        sample = self._decoder.sample
+        made = [sample(row, said, ordinals.get(i, 1)) for i, (row, said) in enumerate(zip(rows, kept, strict=True))]
+        return Batch(self._decoder, rows, ordinals, made)
 
     def normalised_files(self) -> list[FileDigest]:
         """The file's digest with every CRLF as LF."""
@@ -134,6 +149,9 @@ class _Check:
         self._decoder = RowDecoder(reader.codec, dataset.row, reader.numbered, dataset.required)
         self._ids = IdCheck()
         self._count = 0
+        #: What the rows say, while they are few: reading a small file a second time would cost as much as the first.
+        self._kept: list[Checked] | None = []
+        self._kept_bytes = 0
 
     def faults(self) -> Iterator[DatasetError]:
         """What is wrong, as it is found; the file is good if this ends without having yielded."""
@@ -151,18 +169,28 @@ class _Check:
         for number, raw in self._reader.rows():
             empty = False
             try:
-                sample_id = check(raw)
+                checked = check(raw)
             except RowError as error:
                 yield self._located(number, error)
                 continue
-            if sample_id is None:
+            if checked[0] is None:
                 ids.add_content(raw, number)
             else:
-                ids.add_given(sample_id, number)
+                ids.add_given(checked[0], number)
             self._count += 1
+            if self._kept is not None:
+                self._keep(raw, checked)
         if empty:
             size = self._source.digest(self._dataset.role).size
             yield DatasetError("no rows" if size else "an empty file", where=self._source.name)
+
+    def _keep(self, raw: bytes, checked: Checked) -> None:
+        assert self._kept is not None
+        self._kept_bytes += len(raw)
+        if self._kept_bytes <= KEPT_BYTES:
+            self._kept.append(checked)
+        else:
+            self._kept = None
 
     def snapshot(self) -> RowSnapshot:
         dataset, reader = self._dataset, self._reader
@@ -182,6 +210,7 @@ class _Check:
             reader=reader,
             decoder=self._decoder,
             repeated=repeated,
+            kept=self._kept,
         )
 
     def _faults_of_ids(self) -> Iterator[DatasetError]:
@@ -203,7 +232,7 @@ class _Check:
         check = self._decoder.checker()
         for number, raw in self._reader.rows():
             try:
-                sample_id = check(raw)
+                sample_id, _, _ = check(raw)
             except RowError:
                 continue
             if sample_id is not None:

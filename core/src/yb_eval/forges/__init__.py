@@ -1,7 +1,7 @@
 """Where changes are reviewed: GitHub and GitLab, through their REST APIs.
 
 `open_forge` finds the pull or merge request that a CI job runs for, `publish` keeps one comment on it, and
-`annotations` shows broken samples at their lines. httpx and tenacity are imported when a request is made.
+`workflow_commands` shows broken samples at their lines. httpx and tenacity are imported when a request is made.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from yb_eval._lazy import lazily
 
 if TYPE_CHECKING:
-    from yb_eval.forges.annotations import annotations as annotations
+    from yb_eval.forges.annotations import workflow_commands as workflow_commands
     from yb_eval.forges.client import Api as Api
     from yb_eval.forges.client import Forbidden as Forbidden
     from yb_eval.forges.client import ForgeError as ForgeError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __getattr__, __all__ = lazily(
     __name__,
     {
-        "annotations": ["annotations"],
+        "annotations": ["workflow_commands"],
         "client": ["Api", "Forbidden", "ForgeError", "Patience"],
         "comments": ["Comment", "Forge", "Published", "marker", "publish"],
         "detection": ["NoRequest", "open_forge"],

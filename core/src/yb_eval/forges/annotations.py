@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -49,7 +49,7 @@ class Annotation:
         return f"::{self.kind} {given}::{_data(shown(self.message, _MESSAGE))}\n"
 
 
-def annotations(view: RunView, checkout: Path, *, limit: int = LIMIT) -> Iterator[str]:
+def workflow_commands(view: RunView, checkout: Path, *, limit: int = LIMIT) -> Iterator[str]:
     """Workflow commands for what is wrong with a run: at most `limit` errors and `limit` warnings.
 
     Errors are of suites that did not pass: gates first, then samples that broke since the baseline, failed, or are
@@ -127,7 +127,9 @@ def _lines(
         if one.sample is not None:
             asked.setdefault(one.index, []).append(one.sample)
     digests = {
-        index: [(file["size"], file["sha256"]) for data in document["suites"][index]["datasets"] for file in data["files"]]
+        index: [
+            (file["size"], file["sha256"]) for data in document["suites"][index]["datasets"] for file in data["files"]
+        ]
         for index in asked
     }
     paths = find_files(checkout, {digest for listed in digests.values() for digest in listed})
@@ -187,7 +189,7 @@ def locate(path: Path, samples: Sequence[str]) -> dict[str, int]:
     return found | _search(path, missing) if missing else found
 
 
-def _search(path: Path, missing: set[str]) -> Mapping[str, int]:
+def _search(path: Path, missing: set[str]) -> dict[str, int]:
     """The first lines on which ids stand as JSON strings: in a document, rows have no line numbers."""
     tokens = {re.escape(orjson.dumps(sample).decode("utf-8", "replace")): sample for sample in missing}
     # Plain strings joined: the pattern holds no repetition, so it is as fast as it is long.

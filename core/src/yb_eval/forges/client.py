@@ -105,10 +105,17 @@ class Api:
                 return
 
     def _tried(
-        self, method: str, path: str, *, query: Mapping[str, str | int] | None = None, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Any] | None = None,
     ) -> tuple[Any, bool]:
         patience = self._patience
-        backoff = tenacity.wait_exponential_jitter(initial=patience.wait, max=patience.longest, jitter=patience.wait / 2)
+        backoff = tenacity.wait_exponential_jitter(
+            initial=patience.wait, max=patience.longest, jitter=patience.wait / 2
+        )
 
         def pause(state: tenacity.RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome is not None else None

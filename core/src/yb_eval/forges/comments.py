@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Literal, Protocol
 
 from attrs import frozen
@@ -124,10 +125,8 @@ def _bring_up_to_date(forge: Forge, comment: Comment, body: str, order: Order | 
 
 
 def _remove(forge: Forge, comment: Comment) -> None:
-    try:
+    with suppress(Gone):  # the other job was quicker
         forge.delete(comment)
-    except Gone:
-        pass  # the other job was quicker
 
 
 def order_of(body: str) -> Order | None:

@@ -72,7 +72,9 @@ def _forge(environment: Mapping[str, str]) -> Name:
         return "gitlab"
     if environment.get("GITHUB_ACTIONS"):
         return "github"
-    raise UsageError("neither GitHub Actions nor GitLab CI runs this", hint="--forge, --repository and --number say where")
+    raise UsageError(
+        "neither GitHub Actions nor GitLab CI runs this", hint="--forge, --repository and --number say where"
+    )
 
 
 def _event(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -16,9 +16,7 @@ _DEFAULT = "https://gitlab.com/api/v4"
 
 
 def gitlab_api(environment: Mapping[str, str], token: str, patience: Patience) -> Api:
-    return Api(
-        environment.get("CI_API_V4_URL") or _DEFAULT, {"private-token": token}, secret=token, patience=patience
-    )
+    return Api(environment.get("CI_API_V4_URL") or _DEFAULT, {"private-token": token}, secret=token, patience=patience)
 
 
 class GitLab:

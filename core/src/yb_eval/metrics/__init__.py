@@ -21,7 +21,6 @@ from yb_eval._lazy import lazily
 
 if TYPE_CHECKING:
     from yb_eval.metrics.accuracy import Accuracy as Accuracy
-    from yb_eval.metrics.accuracy import MeanScore as MeanScore
     from yb_eval.metrics.accuracy import Predicate as Predicate
     from yb_eval.metrics.accuracy import Rate as Rate
     from yb_eval.metrics.accuracy import acceptable as acceptable
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from yb_eval.metrics.detection import Detection as Detection
     from yb_eval.metrics.distribution import Distribution as Distribution
     from yb_eval.metrics.exact import Moments as Moments
+    from yb_eval.metrics.mean_score import MeanScore as MeanScore
     from yb_eval.metrics.ordinal import Ordinal as Ordinal
     from yb_eval.metrics.ordinal import OrdinalMetric as OrdinalMetric
     from yb_eval.metrics.repeats import Repeats as Repeats
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 __getattr__, __all__ = lazily(
     __name__,
     {
-        "accuracy": ["Accuracy", "MeanScore", "Predicate", "Rate", "acceptable", "wrong"],
+        "accuracy": ["Accuracy", "Predicate", "Rate", "acceptable", "wrong"],
         "base": ["NO_ANSWER", "JudgementMetric", "declarations", "label_text"],
         "baselines": ["BestConstant"],
         "calibration": ["Calibration"],
@@ -61,6 +61,7 @@ __getattr__, __all__ = lazily(
         "detection": ["Detection"],
         "distribution": ["Distribution"],
         "exact": ["Moments"],
+        "mean_score": ["MeanScore"],
         "ordinal": ["Ordinal", "OrdinalMetric"],
         "repeats": ["Repeats", "average"],
         "selective": ["Selective"],

@@ -10,8 +10,7 @@ into batches and any tree of merges gives the same measurements bit for bit: `ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from attrs import evolve, frozen
@@ -20,6 +19,9 @@ from yb_eval.errors import EvaluationError, PluginError, shorten
 from yb_eval.interfaces import Metric
 from yb_eval.model import Declared, Judged, Measurement, Outcome, Pairing
 from yb_eval.statistics import wilson
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: The label of a scored outcome whose prediction is null: the system answered, and gave no label.
 NO_ANSWER = "(no answer)"

@@ -20,6 +20,7 @@ from attrs import frozen
 
 from yb_eval.digest import HEX_ID
 from yb_eval.errors import StoreError, UsageError, shorten
+from yb_eval.record.manifest import COMPOSED_SCHEMA, SUITE_SCHEMA
 from yb_eval.record.store import Store, StoredRun
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -150,7 +151,9 @@ def read_statement(path: Path) -> ReadStatement:
 
 def _payload(envelope: Mapping[str, Any], where: str) -> Any:
     if envelope.get("payloadType") != PAYLOAD_TYPE:
-        raise UsageError(f"the envelope holds no in-toto statement: {shorten(envelope.get('payloadType'))}", where=where)
+        raise UsageError(
+            f"the envelope holds no in-toto statement: {shorten(envelope.get('payloadType'))}", where=where
+        )
     try:
         # DSSE lets the payload be either kind of base64.
         text = str(envelope["payload"]).replace("-", "+").replace("_", "/")
@@ -171,12 +174,14 @@ def verify_statement(store: Store, stated: Mapping[str, Any]) -> list[str]:
     claimed = stated.get("predicate")
     if not isinstance(claimed, dict):
         raise StoreError("the statement has no predicate")
-    run = store.run_of(_manifest_of(claimed))
+    run = _stored(store, _manifest_of(claimed))
     checked = store.verify(run)
     for key, value in predicate(store, run).items():
         if claimed.get(key) != value:
             said = shorten(claimed.get(key))
-            raise StoreError(f"the statement's {key} does not follow from the run: it says {said}, the run {shorten(value)}")
+            raise StoreError(
+                f"the statement's {key} does not follow from the run: it says {said}, the run {shorten(value)}"
+            )
     if "url" in claimed and claimed["url"] != _url(run.manifest["envelope"].get("ci") or {}):
         raise StoreError("the statement's url does not follow from the run")
     return [*checked, f"result {claimed['result']}", *(f"subject {subject}" for subject in subjects)]
@@ -191,6 +196,16 @@ def _manifest_of(claimed: Mapping[str, Any]) -> str:
     if not isinstance(sha256, str) or not HEX_ID.match(sha256):
         raise StoreError("the statement's configuration does not begin with a run's manifest")
     return sha256
+
+
+def _stored(store: Store, sha256: str) -> StoredRun:
+    try:
+        manifest = orjson.loads(store.get(sha256))
+    except orjson.JSONDecodeError:
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("schema") not in (SUITE_SCHEMA, COMPOSED_SCHEMA):
+        raise StoreError("what the statement is of is no manifest", where=sha256)
+    return StoredRun(sha256, manifest)
 
 
 def _named(entry: Any) -> str:

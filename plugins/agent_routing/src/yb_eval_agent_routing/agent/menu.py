@@ -36,20 +36,20 @@ def render(offer: Offer) -> Menu:
     """The menu of what has to be loaded before it can be used: groups that are always on are not in it."""
     if not offer.deferred:
         return Menu("", ())
-    rows = [[group.id, group.name, _covers(offer, group)] for group in offer.deferred]
+    rows = [(cell(group.id), cell(group.name), _covers(offer, group)) for group in offer.deferred]
     parts = [_table(("Group ID", "Name", "Covers"), rows)]
     for group in offer.deferred:
         if group.id in offer.expanded:
-            tools = [[t.definition["name"], t.tool.description or "(no description)"] for t in offer.tools_of(group.id)]
+            tools = [(t.definition["name"], cell(t.tool.description) or "(no description)") for t in offer.tools_of(group.id)]
             parts.append(f"#### Tools of {cell(group.id)}\n\n{_table(('Tool', 'Description'), tools)}")
     return Menu("\n\n".join(parts), tuple(group.id for group in offer.deferred))
 
 
 def _covers(offer: Offer, group: Capability) -> str:
     tools = offer.tools_of(group.id)
-    covers = group.description or named_tools(tools)
+    covers = cell(group.description or named_tools(tools))
     if group.id in offer.expanded:
-        return f"{cell(covers)} (A large server of {len(tools)} tools: load the single tools you need, listed below.)"
+        return f"{covers} (A large server of {len(tools)} tools: load the single tools you need, listed below.)"
     return covers
 
 
@@ -61,13 +61,12 @@ def named_tools(tools: Sequence[Offered]) -> str:
 
 def cell(text: str, limit: int = LONGEST_CELL) -> str:
     """A text on one line, at most `limit` characters of it, that cannot end its table cell."""
-    text = " ".join(text[: 4 * limit].split())
-    text = "".join(character if character.isprintable() else " " for character in text)
+    text = "".join(character if character.isprintable() else " " for character in text[: 4 * limit])
+    text = " ".join(text.split())
     if len(text) > limit:
         text = text[: limit - 1].rstrip() + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *([cell(value) for value in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *rows))

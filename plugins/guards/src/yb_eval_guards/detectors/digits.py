@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 import attrs
 
@@ -27,8 +28,9 @@ _UUID_SIZE = 36
 class Digits:
     """A number's digits and where they stand in the view. `glued` says that letters touch them.
 
-    `shape` is "" for a run without separators, else the sizes of its groups, such as "3332"; `continues` says that the
-    same chain of groups goes on before or after it.
+    `shape` is "" for a run without separators, else the sizes of its groups, such as "3-3-3-2", or "single" for digits that
+    stand one by one, or "broken" for a run broken over two lines. `continues` says that the same chain of groups goes on
+    before or after it.
     """
 
     start: int
@@ -98,24 +100,33 @@ def split(text: str, *, labelled: bool) -> Iterator[Digits]:
     (3-3-3-2) only: any other split is too common in dates, tables and phones. With `labelled`, every chain that starts
     a new group yields its first 10 to 19 digits as well, whatever the split; the label decides.
     """
-    for chain in _GROUPS.finditer(text):
-        if chain.end() - chain.start() <= _MIN:
+    for groups in _GROUPS.finditer(text):
+        if groups.end() - groups.start() <= _MIN:
             continue
-        spans = [match.span() for match in _GROUP.finditer(text, chain.start(), chain.end())]
+        spans = [match.span() for match in _GROUP.finditer(text, groups.start(), groups.end())]
         sizes = "".join(chr(ord("0") + end - start) for start, end in spans)
-        yield from _shapes(text, spans, sizes)
+        numbers = _shapes(text, spans, sizes)
         if labelled:
-            yield from _prefixes(text, spans, sizes)
+            numbers = chain(numbers, _prefixes(text, spans, sizes))
+        yield from (number for number in numbers if not _part_of_uuid(text, number.start, number.end))
 
 
-def _digits(text: str, spans: list[tuple[int, int]], first: int, last: int, *, continues: bool) -> Digits:
+def _digits(
+    text: str,
+    spans: list[tuple[int, int]],
+    first: int,
+    last: int,
+    *,
+    shape: str | None = None,
+    continues: bool = False,
+) -> Digits:
     start, end = spans[first][0], spans[last][1]
     glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
     return Digits(
         start,
         end,
         "".join(text[left:right] for left, right in spans[first : last + 1]),
-        shape="-".join(str(right - left) for left, right in spans[first : last + 1]),
+        shape=shape or "-".join(str(right - left) for left, right in spans[first : last + 1]),
         glued=glued,
         continues=continues,
     )
@@ -127,15 +138,15 @@ _BROKEN_LINE = re.compile(r"-?\r?\n ?")
 
 
 def _shapes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Digits]:
-    for pattern in (_SHAPES, _ONE_BY_ONE):
+    for pattern, shape in ((_SHAPES, None), (_ONE_BY_ONE, "single")):
         for match in pattern.finditer(sizes):
             first, last = match.start(), match.end() - 1
-            yield _digits(text, spans, first, last, continues=_goes_on(text, spans, first, last, sizes))
+            yield _digits(text, spans, first, last, shape=shape, continues=_goes_on(text, spans, first, last, sizes))
             if len(match.group()) == 5 and match.group().startswith("4444"):
                 # The last short group may be the card's security code.
-                yield _digits(text, spans, first, last - 1, continues=False)
+                yield _digits(text, spans, first, last - 1)
     if len(spans) == 2 and _BROKEN_LINE.fullmatch(text[spans[0][1] : spans[1][0]]):
-        number = _digits(text, spans, 0, 1, continues=False)
+        number = _digits(text, spans, 0, 1, shape="broken")
         if _MIN <= len(number.digits) <= _MAX:
             yield number
 
@@ -165,4 +176,4 @@ def _prefixes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[D
         if total > _MAX:
             return
         if total >= _MIN and last:
-            yield _digits(text, spans, 0, last, continues=False)
+            yield _digits(text, spans, 0, last)

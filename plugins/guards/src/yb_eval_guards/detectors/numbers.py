@@ -114,6 +114,8 @@ def _ogrnip(number: Digits, label: Label | None) -> _Verdict:
 
 _CARD_SHAPES = frozenset({"4-4-4-4", "4-4-4-4-1", "4-4-4-4-2", "4-4-4-4-3", "4-6-5", "4-6-4"})
 
+_LOOSE_SHAPES = frozenset({"single", "broken"})
+
 
 def _pan(number: Digits, label: Label | None) -> _Verdict | None:
     digits = number.digits
@@ -124,6 +126,8 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
         return _Verdict("pan", "unknown-issuer", ("checksum",), 0.2, "warn")
     formatted = number.shape in _CARD_SHAPES
     evidence = ("checksum", "issuer", *(("format",) if formatted else ()))
+    if number.shape and not formatted and number.shape not in _LOOSE_SHAPES and not _labelled(number, label, "pan"):
+        return None  # groups of any size say nothing without a word
     if _labelled(number, label, "pan"):
         return _Verdict("pan", issuer.brand, (*evidence, "context"), 0.98, "deny")
     other_number = label is not None and not formatted

@@ -1,0 +1,14 @@
+# Brings the comment up to date. Whatever comes of it, the verdict stays what it is: this ends with 0.
+set -uo pipefail
+
+arguments=(--in-summary)
+if [[ -n "$COMMENT_ID" ]]; then arguments+=(--id "$COMMENT_ID"); fi
+if [[ -f "$REPORT/report.json" ]]; then
+  arguments+=("$REPORT/report.json")
+else
+  # A comment of an earlier run must not go on saying that all is well.
+  arguments+=(--refused "$REPORT/log.txt")
+fi
+"$BIN/yb-eval" comment "${arguments[@]}" ||
+  echo "::warning title=yb-eval::The pull request has no up-to-date comment; the report is in the summary and the artifact"
+exit 0
