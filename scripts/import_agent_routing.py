@@ -208,7 +208,9 @@ def digest(seed: str, text: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="folder with the upstream files")
-    parser.add_argument("--out", type=Path, default=DEFAULT_OUT, help="the agent_routing folder of the datasets package")
+    parser.add_argument(
+        "--out", type=Path, default=DEFAULT_OUT, help="the agent_routing folder of the datasets package"
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 when a file would change")
     options = parser.parse_args(arguments)
     changed = 0

@@ -108,7 +108,14 @@ def test_mean_score_is_exact_and_has_the_interval_of_a_mean() -> None:
 
 def test_the_bounds_of_a_mean_stay_on_the_scale_it_was_given() -> None:
     mean = measure(MeanScore(low=0.0, high=1.0), [Outcome("a", score=1.0), Outcome("b", score=0.0)])["mean_score"]
-    assert mean.interval == (0.0, 1.0)
+    assert mean.interval is not None
+    assert 0.0 <= mean.interval[0] < 0.5 < mean.interval[1] <= 1.0
+
+
+def test_an_interval_on_a_scale_does_not_collapse_where_all_scores_are_equal() -> None:
+    mean = measure(MeanScore(low=0.0, high=10.0), [Outcome(str(i), score=10.0) for i in range(3)])["mean_score"]
+    assert mean.value == 10.0
+    assert mean.interval == pytest.approx(tuple(10 * bound for bound in wilson(3, 3)))
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, "0.5", 1.5])

@@ -432,7 +432,6 @@ def test_concurrency_changes_nothing(project, jobs):
     assert project.report("routing", *jobs)["run_id"] == project.report("routing")["run_id"]
 
 
-@pytest.mark.xfail(reason="core measures `tier.changed` as 0 over no pairs, and the gate passes", strict=True)
 def test_a_baseline_of_a_plain_run_cannot_be_held_against_a_robustness_run(routed):
     routed.rows(golden_rows())
     golden = ("routing", "--golden", "rows.jsonl")

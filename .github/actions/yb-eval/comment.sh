@@ -7,7 +7,7 @@ if [[ -f "$REPORT/report.json" ]]; then
   arguments+=("$REPORT/report.json")
 else
   # A comment of an earlier run must not go on saying that all is well.
-  arguments+=(--refused "$REPORT/log.txt")
+  arguments+=(--refused "$REPORT/refused.txt")
 fi
 "$BIN/yb-eval" comment "${arguments[@]}" ||
   echo "::warning title=yb-eval::The pull request has no up-to-date comment; the report is in the summary and the artifact"

@@ -3,6 +3,8 @@
 set -euo pipefail
 
 report="$(mktemp -d "$RUNNER_TEMP/yb-eval-report.XXXXXX")"
+# Beside the reports, which become an artifact: what the evaluated system prints may be meant for nobody.
+log="$(mktemp "$RUNNER_TEMP/yb-eval-log.XXXXXX")"
 echo "report=$report" >> "$GITHUB_OUTPUT"
 cd "$WORKING_DIRECTORY"
 
@@ -14,6 +16,7 @@ if [[ -n "$ROUTING_MAX_MISMATCH" ]]; then export YB_EVAL_ROUTING_MAX_MISMATCH="$
 if [[ -n "$GUARDS_MIN_PRECISION" ]]; then export YB_EVAL_GUARDS_MIN_PRECISION="$GUARDS_MIN_PRECISION"; fi
 if [[ -n "$GUARDS_MIN_RECALL" ]]; then export YB_EVAL_GUARDS_MIN_RECALL="$GUARDS_MIN_RECALL"; fi
 
+# shellcheck disable=SC2153  # two variables: the input, and the names in it
 read -r -d '' -a suites <<< "$SUITES" || true
 if [[ ${#suites[@]} -eq 0 && -z "$CONFIG" && ! -f yb-eval.toml ]]; then
   if [[ ! -f pyproject.toml ]] || ! grep -q '^\[tool\.yb-eval' pyproject.toml; then
@@ -27,9 +30,9 @@ for format in json=report.json html=report.html junit=report.xml markdown=report
 done
 
 code=0
-for name in "${suites[@]}"; do
+for name in ${suites[@]+"${suites[@]}"}; do
   if [[ ! "$name" =~ ^[a-zA-Z0-9_][a-zA-Z0-9_.-]*$ ]]; then
-    echo "yb-eval: the input suites holds something that is no suite's name" | tee "$report/log.txt"
+    echo "yb-eval: the input suites holds something that is no suite's name" | tee "$log"
     code=2
   fi
 done
@@ -38,7 +41,7 @@ if [[ $code -eq 0 ]]; then
   # Both streams are one, so that nothing of the run comes after that.
   stop="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
   echo "::stop-commands::$stop"
-  "$BIN/yb-eval" run "${arguments[@]}" "${suites[@]}" 2>&1 | tee "$report/log.txt" || code=${PIPESTATUS[0]}
+  "$BIN/yb-eval" run "${arguments[@]}" ${suites[@]+"${suites[@]}"} 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
   echo "::$stop::"
 fi
 echo "exit-code=$code" >> "$GITHUB_OUTPUT"
@@ -51,12 +54,16 @@ if [[ -f "$report/report.json" ]]; then
     echo "::warning title=yb-eval::The annotations could not be made"
   cat "$report/report.md" >> "$GITHUB_STEP_SUMMARY" || true
 else
-  echo "::error title=yb-eval::The run ended with $code and has no report: see the log"
+  echo "::error title=yb-eval::The run ended with exit code $code and has no report: see the log"
+  # yb-eval's own words only: it has taken the secrets out of them.
+  {
+    echo "exit code $code"
+    grep '^yb-eval: ' "$log" | tail -n 1 | cut -c 1-1000
+  } > "$report/refused.txt" || true
   {
     echo "## yb-eval: no verdict"
-    echo "The run ended with exit code $code and has no report."
     echo "<pre>"
-    tail -n 5 "$report/log.txt" | cut -c 1-2000 | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/@/\&#64;/g'
+    sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/@/\&#64;/g' "$report/refused.txt"
     echo "</pre>"
   } >> "$GITHUB_STEP_SUMMARY" || true
 fi

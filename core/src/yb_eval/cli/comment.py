@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--number", type=click.IntRange(1), metavar="N", help="The request's number.  [default: the CI's]")
 @click.option("--id", "identity", metavar="TEXT", help="Tells this comment from others of yb-eval on one request.")
 @click.option(
-    "--refused", metavar="LOG", help="Instead of a report: say that the run was refused, with the last line of its log."
+    "--refused", metavar="FILE", help="Instead of a report: say that the run was refused, with the last line of this file."
 )
 @click.option("--dry-run", is_flag=True, help="Print the comment, and send nothing.")
 @click.option("--in-summary", is_flag=True, help="The job's summary shows the report already; do not repeat it there.")
@@ -69,7 +69,7 @@ def command(
     from yb_eval.forges.detection import run_order
 
     if refused is not None and run is not None:
-        raise UsageError("a run that was refused has no report", hint="--refused LOG, or RUN")
+        raise UsageError("a run that was refused has no report", hint="--refused FILE, or RUN")
     marker(identity)
     render = _report(run or "latest", store) if refused is None else _refusal(Path(refused))
     report = render(COMMENT_LIMIT)

@@ -39,6 +39,10 @@ class DataFile:
         return cls(source.name, data, source.digest(role))
 
 
+def _as_tuple(files: Sequence[DataFile]) -> tuple[DataFile, ...]:
+    return tuple(files)
+
+
 @frozen(slots=True)
 class MultiFile:
     """A dataset whose revision covers more than the file of its samples.
@@ -47,7 +51,7 @@ class MultiFile:
     """
 
     rows: Dataset
-    others: Sequence[DataFile] = field(converter=tuple)
+    others: Sequence[DataFile] = field(converter=_as_tuple)
 
     @property
     def fields(self) -> frozenset[str] | None:

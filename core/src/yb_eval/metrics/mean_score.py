@@ -8,14 +8,15 @@ from typing import Literal
 from attrs import frozen
 
 from yb_eval.errors import EvaluationError, shorten
-from yb_eval.metrics.base import JudgementMetric, null
+from yb_eval.metrics.base import JudgementMetric, effective_wilson, null
 from yb_eval.metrics.exact import Moments
 from yb_eval.model import Declared, Measurement, Outcome
 
 
 @frozen(slots=True, kw_only=True)
 class MeanScore(JudgementMetric):
-    """The mean of graded scores, with the normal 95 % interval of a mean (within the scale; `None` under two scores).
+    """The mean of graded scores, with a 95 % interval: on a scale with two ends that of `effective_wilson`, else the
+    normal one of a mean (within the scale; `None` under two scores).
 
     The denominator is the scored outcomes that have a score. `low` and `high` are the ends of the suite's scale; a
     score beyond them, or one that is no finite number, raises `EvaluationError`.
@@ -50,12 +51,21 @@ class MeanScore(JudgementMetric):
         name = self.named(self.name)
         if state.n == 0:
             return (null(name, "no outcome has a score"),)
-        interval = state.interval()
-        if interval is not None:
-            # A mean lies on the scale, so its bounds do.
-            low, high = interval
-            interval = (
-                low if self.low is None else max(low, self.low),
-                high if self.high is None else min(high, self.high),
+        return (Measurement(name, float(state.mean), state.n, self._interval(state)),)
+
+    def _interval(self, state: Moments) -> tuple[float, float] | None:
+        low, high = self.low, self.high
+        if low is None or high is None:
+            interval = state.interval()
+            if interval is None:
+                return None
+            return (
+                interval[0] if low is None else max(interval[0], low),
+                interval[1] if high is None else min(interval[1], high),
             )
-        return (Measurement(name, float(state.mean), state.n, interval),)
+        # On a scale with two ends an interval need not collapse where all scores are equal.
+        span, n = high - low, state.n
+        spread = (state.sum_of_squares - state.sum * state.mean) / (n - 1) / n if n > 1 else 0
+        share = (float(state.mean) - low) / span
+        bounds = effective_wilson(min(1.0, max(0.0, share)), float(spread) / span**2, n)
+        return low + span * bounds[0], low + span * bounds[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from attrs import define, evolve, frozen
@@ -49,10 +49,9 @@ class Sliced:
 
     def add(self, state: dict[str, Slice], outcomes: Sequence[Outcome]) -> dict[str, Slice]:
         parts: dict[str, list[Outcome]] = {}
-        for keys, alike in self._alike(outcomes):
-            for key in dict.fromkeys(keys):
-                if key.startswith(self.keys):
-                    parts.setdefault(key, []).extend(alike)
+        for keys, outcome in self._keyed(outcomes):
+            for key in keys:
+                parts.setdefault(key, []).append(outcome)
         for key, part in parts.items():
             found = state.get(key)
             if found is None:
@@ -61,15 +60,21 @@ class Sliced:
             found.state = self.metric.add(found.state, part)
         return state
 
-    def _alike(self, outcomes: Sequence[Outcome]) -> Iterable[tuple[Iterable[str], list[Outcome]]]:
-        """The outcomes with the keys they belong to; by tags, those with the same tags together: there are few sets of
-        tags and many outcomes."""
+    def _keyed(self, outcomes: Sequence[Outcome]) -> Iterator[tuple[tuple[str, ...], Outcome]]:
+        """Each outcome, in order, with the keys of the slices it belongs to."""
         if self.by != "tags":
-            return ((self._keys_of(outcome), [outcome]) for outcome in outcomes)
-        alike: dict[tuple[str, ...], list[Outcome]] = {}
+            yield from ((self._wanted(self._keys_of(outcome)), outcome) for outcome in outcomes)
+            return
+        # There are few sets of tags and many outcomes.
+        known: dict[tuple[str, ...], tuple[str, ...]] = {}
         for outcome in outcomes:
-            alike.setdefault(outcome.tags, []).append(outcome)
-        return alike.items()
+            keys = known.get(outcome.tags)
+            if keys is None:
+                keys = known[outcome.tags] = self._wanted(outcome.tags)
+            yield keys, outcome
+
+    def _wanted(self, keys: Iterable[str]) -> tuple[str, ...]:
+        return tuple(key for key in dict.fromkeys(keys) if key.startswith(self.keys))
 
     def _keys_of(self, outcome: Outcome) -> Iterable[str]:
         value = outcome.details.get(self.by) if isinstance(self.by, str) else self.by(outcome)

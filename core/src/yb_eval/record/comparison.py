@@ -45,6 +45,9 @@ def measure(comparison: Comparison | None, judgements: Sequence[str]) -> Iterato
             label = f"{name}.{entry.name}" if name else entry.name
             if pair is None:
                 yield Measurement(label, None, reason=f"neither run has the judgement {name!r}")
+            elif pair.n == 0 and entry.name != "lost":
+                # No pair, no change: but that says nothing, and must not read as "nothing changed".
+                yield Measurement(label, None, reason="no sample is scored in both runs")
             else:
                 yield Measurement(label, getattr(pair, entry.name), comparison.shared)
     yield Measurement("added", len(comparison.added), comparison.shared + len(comparison.added))

@@ -15,12 +15,11 @@ from starlette.routing import Route
 from yb_eval.errors import printable
 from yb_eval.record import Store
 from yb_eval.view.guard import LOOPBACK, Guard
+from yb_eval.view.index import VERDICTS
 from yb_eval.view.site import Page, Problem, Site
 
 #: Pages that are made at once: each may hold ten thousand samples while it is.
 AT_ONCE = 4
-
-_VERDICTS = ("pass", "fail", "unmeasured")
 
 
 def application(store: Store, *, hosts: Collection[str] = LOOPBACK, note: Callable[[str], None] = print) -> Starlette:
@@ -35,7 +34,7 @@ def application(store: Store, *, hosts: Collection[str] = LOOPBACK, note: Callab
 
     async def runs(request: Request) -> Response:
         asked = request.query_params
-        verdict = asked.get("verdict") if asked.get("verdict") in _VERDICTS else None
+        verdict = asked.get("verdict") if asked.get("verdict") in VERDICTS else None
         suite, after = asked.get("suite") or None, asked.get("after") or None
         return await respond(lambda: site.runs(suite=suite, verdict=verdict, after=after))
 

@@ -51,7 +51,10 @@ def compared(store: Store, suite: str, before: StoredRun, after: StoredRun) -> C
             baseline_run_id=before.run_id,
             same_revision=revisions[0] == revisions[1],
         )
-    merged = {**report, "comparison": {**asdict(found), "measurements": _changes(left, report, found)}}
+    # What only one run measured (its own comparison with a baseline, say) has no place beside the other.
+    measured = {name: entry for name, entry in report["measurements"].items() if name in left.measurements}
+    comparison = {**asdict(found), "measurements": _changes(left, measured, report.get("declared") or {}, found)}
+    merged = {**report, "measurements": measured, "comparison": comparison}
     view = RunView(document={"suites": [merged]})
     sides = (_side("Before", before), _side("After", after))
     return Compared(suite, *sides, suite_section(view, 0))
@@ -61,24 +64,24 @@ def _side(title: str, run: StoredRun) -> Side:
     return Side(title, run.run_id, run.manifest["report"], str(run.manifest["envelope"].get("started") or ""))
 
 
-def _changes(left: Baseline, report: Mapping[str, Any], found: Comparison) -> dict[str, Any]:
+def _changes(
+    left: Baseline, measured: Mapping[str, Any], declared: Mapping[str, Any], found: Comparison
+) -> dict[str, Any]:
     """The change of each measurement that both runs have, with the paired interval where its metric declares one."""
     changes = {}
-    for name, now in report["measurements"].items():
-        then = left.measurements.get(name)
-        if then is None or then.value is None or now["value"] is None:
-            continue
-        changes[name] = {
-            "value": now["value"],
-            "baseline": then.value,
-            "change": now["value"] - then.value,
-            "interval": _interval(name, report, found),
-        }
+    for name, now in measured.items():
+        then = left.measurements[name]
+        if then.value is not None and now["value"] is not None:
+            changes[name] = {
+                "value": now["value"],
+                "baseline": then.value,
+                "change": now["value"] - then.value,
+                "interval": _interval(declared.get(name) or {}, found),
+            }
     return changes
 
 
-def _interval(name: str, report: Mapping[str, Any], found: Comparison) -> tuple[float, float] | None:
-    declared = (report.get("declared") or {}).get(name) or {}
+def _interval(declared: Mapping[str, Any], found: Comparison) -> tuple[float, float] | None:
     pair = found.judgements.get(declared.get("judgement") or "")
     if pair is None or declared.get("pairing") is None:
         return None

@@ -67,9 +67,10 @@ class Guard:
         if origin is not None and origin.lower() not in (f"http://{names[0].lower()}", f"https://{names[0].lower()}"):
             return PlainTextResponse("Other sites may not ask.\n", 403)
         # A link on another page may lead here; what it embeds or fetches may not.
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            if headers.get("sec-fetch-mode") != "navigate" or headers.get("sec-fetch-dest") != "document":
-                return PlainTextResponse("Other sites may not ask.\n", 403)
+        foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+        if foreign and not link:
+            return PlainTextResponse("Other sites may not ask.\n", 403)
         if method not in ("GET", "HEAD"):
             return PlainTextResponse("This server only shows.\n", 405, {"Allow": "GET, HEAD"})
         return None

@@ -32,7 +32,8 @@ SCAN = 2_000
 
 _KEPT = 20_000
 _KEYS = 3
-_VERDICTS: Mapping[object, VerdictWord] = {"pass": "pass", "fail": "fail", "unmeasured": "unmeasured"}
+#: The words that a run's verdict may be; any other is damage.
+VERDICTS: Mapping[object, VerdictWord] = {"pass": "pass", "fail": "fail", "unmeasured": "unmeasured"}
 
 
 class Ref(NamedTuple):
@@ -133,27 +134,29 @@ class Index:
             return Entry(ref, None, str(error))
         return Entry(ref, row)
 
-    def entries(self, refs: list[Ref] | None = None) -> Iterator[Entry]:
-        """The newest `SCAN` runs, each read when it is asked for."""
-        return map(self.entry, (self.refs() if refs is None else refs)[:SCAN])
+    def entries(self, refs: list[Ref]) -> Iterator[Entry]:
+        """The first `SCAN` of `refs`, each read when it is asked for."""
+        return map(self.entry, refs[:SCAN])
 
-    def listing(self, *, suite: str | None = None, verdict: str | None = None, after: str | None = None) -> Listing:
-        """The page of runs that follows the run `after`, of one suite or verdict only where asked."""
-        refs = self.refs()
+    def listing(
+        self, refs: list[Ref], *, suite: str | None = None, verdict: str | None = None, after: str | None = None
+    ) -> Listing:
+        """The page of `refs` that follows the run `after`, of one suite or verdict only where asked."""
         start = next((place + 1 for place, ref in enumerate(refs) if ref.run_id == after), 0)
         found: list[Entry] = []
-        last = start
-        for last, entry in enumerate(self.entries(refs[start:]), start + 1):
+        end = start
+        for entry in self.entries(refs[start:]):
+            end += 1
             if _wanted(entry, suite, verdict):
                 found.append(entry)
             if len(found) == PER_PAGE:
                 break
-        return Listing(tuple(found), len(refs), refs[last - 1].run_id if last < len(refs) else None)
+        return Listing(tuple(found), len(refs), refs[end - 1].run_id if end < len(refs) else None)
 
-    def suites(self) -> dict[str, list[Entry]]:
-        """The runs of each suite among the newest `SCAN`, newest first; the suite that ran last stands first."""
+    def suites(self, refs: list[Ref]) -> dict[str, list[Entry]]:
+        """The runs of each suite among the first `SCAN` of `refs`; the suite that ran last stands first."""
         found: dict[str, list[Entry]] = {}
-        for entry in self.entries():
+        for entry in self.entries(refs):
             if entry.row is not None and not entry.row.composed:
                 found.setdefault(entry.row.suites[0], []).append(entry)
         return found
@@ -198,7 +201,7 @@ def _read(store: Store, name: str, run_id: str, looks: tuple[int, int]) -> Row:
         started = str(manifest["envelope"].get("started") or "")
         if manifest["schema"] == COMPOSED_SCHEMA:
             names = tuple(str(child["name"]) for child in manifest["children"])
-            return Row(name, True, names, started, _VERDICTS[manifest["verdict"]], "", (), 0, 0, "", (), {})
+            return Row(name, True, names, started, VERDICTS[manifest["verdict"]], "", (), 0, 0, "", (), {})
         report, plan = manifest["report"], manifest["plan"]
         measured = {
             label: _finite(measurement["value"])
@@ -210,7 +213,7 @@ def _read(store: Store, name: str, run_id: str, looks: tuple[int, int]) -> Row:
             composed=False,
             suites=(str(report["suite"]),),
             started=started,
-            verdict=_VERDICTS[report["verdict"]],
+            verdict=VERDICTS[report["verdict"]],
             target=str(report["target"]["spec"]),
             datasets=tuple((str(dataset["id"]), str(dataset["revision_id"])) for dataset in report["datasets"]),
             samples=int(report["counts"]["samples"]),
@@ -239,7 +242,7 @@ def _keys(report: Mapping[str, Any], measured: Mapping[str, float | None]) -> It
 
 def _worst(words: Iterator[str]) -> VerdictWord | None:
     found = set(words)
-    return next((word for word in ("fail", "unmeasured", "pass") if word in found), None)  # type: ignore[return-value]
+    return next((word for word in ("fail", "unmeasured", "pass") if word in found), None)
 
 
 def _finite(value: Any) -> float | None:

@@ -7,6 +7,8 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import uvicorn
+
 from yb_eval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,8 +42,6 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
 
 def serve(app: ASGIApp, bound: socket.socket) -> None:
     """Serves `app` on a listening socket until Ctrl-C, and closes it."""
-    import uvicorn
-
     config = uvicorn.Config(
         app,
         log_config=None,

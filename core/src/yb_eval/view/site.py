@@ -3,20 +3,20 @@ status that a page goes out with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import Factory, define, field, frozen
 
 from yb_eval.composition import stored_report
-from yb_eval.errors import StoreError, UsageError
+from yb_eval.errors import StoreError, UsageError, shorten
 from yb_eval.record import Store, StoredRun, read_log
 from yb_eval.reports.html.page import report_script, report_values
 from yb_eval.reports.html.shell import environment, policy, resource
 from yb_eval.reports.view import RunView
 from yb_eval.view import trends
 from yb_eval.view.comparing import compared, suites_of
-from yb_eval.view.index import Entry, Index
+from yb_eval.view.index import VERDICTS, Entry, Index
 
 _PACKAGE = "yb_eval.view"
 _HISTORY = 60
@@ -52,15 +52,16 @@ class Site:
 
     def runs(self, *, suite: str | None = None, verdict: str | None = None, after: str | None = None) -> Page:
         """The list of runs, and before its first page a card for each suite."""
-        suites = self.index.suites()
-        asked = {"suite": suite, "verdict": verdict}
+        refs = self.index.refs()
+        suites = self.index.suites(refs)
+        asked = {"suite": suite, "verdict": verdict, "after": after}
         cards = [(name, found, trends.spark(self.index, found)) for name, found in suites.items()]
-        listing = self.index.listing(suite=suite, verdict=verdict, after=after)
+        listing = self.index.listing(refs, suite=suite, verdict=verdict, after=after)
         return _page("runs.html.j2", here="runs", listing=listing, cards=cards, asked=asked, root=str(self.store.root))
 
     def trends(self, *, suite: str | None = None) -> Page:
         """The trends of a suite, by default of the one that ran last."""
-        suites = self.index.suites()
+        suites = self.index.suites(self.index.refs())
         name = suite if suite is not None else next(iter(suites), None)
         if name is not None and name not in suites:
             raise Problem(404, "No such suite", f"No run of the suite {name!r} is among the newest of this store.")
@@ -71,14 +72,16 @@ class Site:
         """One run: the HTML report, made of what was verified just now."""
         found = self._found(run_id)
         self.store.verify(found)
-        view = self._view(found)
+        report = stored_report(self.store, found)
+        for suite in report["suites"]:
+            if suite["verdict"] not in VERDICTS:
+                raise StoreError(f"the run of {suite['suite']!r} has no verdict but {shorten(suite['verdict'])}")
+        earlier = self._earlier(report)
         style, script = _style(), report_script()
-        values = report_values(view)
+        values = report_values(self._view(report, earlier))
         values |= {"here": "run", "style": style, "script": script, "policy": policy(style, script)}
         values["earlier_runs"] = [
-            (section.name, earlier[0].ref.run_id)
-            for section in values["sections"]
-            if (earlier := self._earlier(section.suite["suite"], found.run_id, found))
+            (section, runs[0].ref.run_id) for section, runs in zip(values["sections"], earlier, strict=True) if runs
         ]
         return Page(_render("run.html.j2", values), values["policy"])
 
@@ -116,34 +119,36 @@ class Site:
             error = Problem(404, "No such run", str(error))
         if not isinstance(error, Problem):
             said = f"{type(error).__name__}: {error}"
-            error = Problem(500, "It cannot be shown", said, "What is stored is not of the shape that this version writes.")
+            error = Problem(
+                500, "It cannot be shown", said, "What is stored is not of the shape that this version writes."
+            )
         return _page("problem.html.j2", error.status, here="problem", problem=error)
 
     def _found(self, run_id: str) -> StoredRun:
         found = self.store.find(run_id)
-        if found.run_id != run_id and not found.run_id.startswith(run_id) and run_id != "latest":
+        if run_id != "latest" and not found.run_id.startswith(run_id):
             raise StoreError(f"the ref of {run_id[:12]} leads to another run", where=str(self.store.root))
         return found
 
-    def _view(self, run: StoredRun) -> RunView:
-        report = stored_report(self.store, run)
+    def _earlier(self, report: Mapping[str, Any]) -> list[list[Entry]]:
+        """For each suite of a run, the runs of that suite that began before it, newest first."""
+        started = str(report["envelope"].get("started") or "")
+        runs = self.index.suites(self.index.refs())
+        return [
+            [entry for entry in runs.get(suite["suite"], ()) if entry.row is not None and entry.row.started < started]
+            for suite in report["suites"]
+        ]
 
+    def _view(self, report: Mapping[str, Any], earlier: Sequence[Sequence[Entry]]) -> RunView:
         def outcomes(index: int) -> Iterator[Mapping[str, Any]]:
             with self.store.open(report["suites"][index]["outcomes"]["sha256"]) as log:
                 yield from read_log(log)
 
         def history(index: int) -> list[Mapping[str, Any]]:
-            suite = report["suites"][index]
-            whole = [e for e in self._earlier(suite["suite"], suite["run_id"], run) if e.row and not e.row.part]
+            whole = [entry for entry in earlier[index] if entry.row is not None and not entry.row.part]
             return [_told(entry) for entry in whole[:_HISTORY][::-1]]
 
         return RunView(document=report, outcomes=outcomes, history=history)
-
-    def _earlier(self, suite: str, run_id: str, run: StoredRun) -> list[Entry]:
-        """The runs of a suite that began before `run`, newest first."""
-        started = str(run.manifest["envelope"].get("started") or "")
-        runs = self.index.suites().get(suite, [])
-        return [e for e in runs if e.row is not None and e.ref.run_id != run_id and e.row.started < started]
 
 
 def _told(entry: Entry) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ _OTHERS = 24
 @frozen(slots=True)
 class Series:
     """The runs of one target, newest first, drawn oldest first. `gated` are drawings of what gates look at, `others` of
-    the rest; `names` are the measurements to tell in a table."""
+    the rest; `names` are the measurements to tell in a table. `partial` counts the runs that are left out."""
 
     target: str
     entries: tuple[Entry, ...]
@@ -29,6 +29,10 @@ class Series:
     others: tuple[charts.Trend, ...]
     partial: int
     revisions: int
+
+    @property
+    def single(self) -> bool:
+        return len(self.entries) == 1
 
     @property
     def newest(self) -> Row:
@@ -63,7 +67,7 @@ def _series(index: Index, target: str, entries: list[Entry], partial: int) -> Se
     rows = [entry.row for entry in entries if entry.row is not None]
     report = index.report(rows[0])
     limits = findings.thresholds(report)
-    names = [name for name in rows[0].measured if name in limits] or list(rows[0].measured)[:1]
+    names = [name for name in rows[0].measured if name in limits and _tells(name, rows)] or list(rows[0].measured)[:1]
     rest = [name for name in rows[0].measured if name not in names]
     drawn = {name: _drawn(name, rows[::-1], report) for name in (*names, *rest[:_OTHERS])}
     return Series(
@@ -75,6 +79,11 @@ def _series(index: Index, target: str, entries: list[Entry], partial: int) -> Se
         partial=partial,
         revisions=len({row.datasets for row in rows}),
     )
+
+
+def _tells(name: str, rows: Sequence[Row]) -> bool:
+    """Whether there is something to see: a count of errors that is always zero shows nothing."""
+    return name != "errors" or any(row.errors for row in rows)
 
 
 def _drawn(name: str, rows: Sequence[Row], report: Mapping[str, Any]) -> charts.Trend | None:

@@ -19,8 +19,8 @@ from attrs import field, frozen
 from yb_eval.datasets import DataFile, RowError, structurer
 from yb_eval.datasets.faults import named, step
 from yb_eval_agent_routing.documents import Place, read_value
-from yb_eval_agent_routing.model import SEPARATOR, Capability, Environment, Tool
-from yb_eval_agent_routing.rows import check_name
+from yb_eval_agent_routing.model import Capability, Environment, Tool
+from yb_eval_agent_routing.rows import check_group_id, check_name
 
 SCHEMA = "yb-eval/agent-routing/catalogue/1"
 
@@ -158,7 +158,9 @@ def _captured(server_id: str, result: Any, path: str) -> Server:
         raise RowError("must be an object with a list of tools", path=path, hint="a result of tools/list")
     if result.get("nextCursor"):
         what = "only one page of the tools: there is a nextCursor"
-        raise RowError(what, path=step(path, "nextCursor"), hint="save all pages, or use `yb-eval agent-routing capture`")
+        raise RowError(
+            what, path=step(path, "nextCursor"), hint="save all pages, or use `yb-eval agent-routing capture`"
+        )
     said = result.get("server")
     info: dict[str, Any] = said if type(said) is dict else {}
     return server_of(
@@ -181,9 +183,7 @@ def server_of(server_id: str, tools: Iterable[Any], *, path: str = "$", **descri
     `described` are the other fields of `Server`. Raises `RowError` with a path that starts with `path`.
     """
     try:
-        check_name(server_id)
-        if SEPARATOR in server_id:
-            raise ValueError(f"the id of a group has no {SEPARATOR!r}: that stands between group and tool")
+        check_group_id(server_id)
     except ValueError as error:
         raise RowError(f"a server's id: {error}", path=path) from None
     kept: dict[str, Mapping[str, Any]] = {}
@@ -209,8 +209,8 @@ def _checked_tool(tool: Any, path: str) -> dict[str, Any]:
     ):  # fmt: skip
         if tool.get(key) is not None and type(tool[key]) is not kind:
             raise RowError(f"must be {words}, not {named(tool[key])}", path=step(path, key))
-    kept = {key: tool[key] for key in TOOL_FIELDS if tool.get(key) is not None}
-    return {**kept, "inputSchema": kept.get("inputSchema", {"type": "object", "properties": {}})}
+    given = tool if tool.get("inputSchema") is not None else {**tool, "inputSchema": {"type": "object", "properties": {}}}
+    return {key: given[key] for key in TOOL_FIELDS if given.get(key) is not None}
 
 
 def _refuse_repeats(servers: list[tuple[str, Server]]) -> None:

@@ -13,7 +13,7 @@ from yb_eval.errors import nearest, shorten
 from yb_eval_agent_routing.catalogue import read_catalogue
 from yb_eval_agent_routing.documents import Place, read_file, read_value
 from yb_eval_agent_routing.model import Capability, Environment, Tool
-from yb_eval_agent_routing.rows import CapabilityRow, EnvironmentRow
+from yb_eval_agent_routing.rows import CapabilityRow, EnvironmentRow, fault_of
 
 #: A field of every file that editors read and nothing else does.
 IGNORED = frozenset({"$schema"})
@@ -28,7 +28,7 @@ def structured(row: type, value: Any, place: Place) -> Any:
     try:
         return structurer(row, ignored=IGNORED).structure(value)
     except RowError as fault:
-        raise place.refused(fault) from None
+        raise place.refused(fault_of(fault)) from None
 
 
 def close_to(name: str, known: Any) -> str | None:

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from yb_eval.datasets import RowError
+from yb_eval.datasets.faults import step
 from yb_eval.datasets.identity import check_id, check_tags
 from yb_eval_agent_routing.model import SEPARATOR, Kind, Mode, State
 
 
-def _is_id(_: Any, attribute: Any, value: Any) -> None:
-    if value is not None:
-        check_name(value)
+#: Between a field's name and what is wrong with it, in the errors of the validators here: see `fault_of`.
+_MARK = "\0"
+
+
+def _fault(attribute: Any, what: str) -> ValueError:
+    return ValueError(f"{attribute.name}{_MARK}{what}")
+
+
+def fault_of(fault: RowError) -> RowError:
+    """The fault with the path of the field. A validator sees an object that is all but made, so that without this the
+    path ends at the object."""
+    field_name, mark, what = fault.what.partition(_MARK)
+    return RowError(what, path=step(fault.path, field_name), hint=fault.hint, line=fault.line) if mark else fault
 
 
 def check_name(value: Any) -> str:
@@ -28,22 +39,38 @@ def check_name(value: Any) -> str:
         raise ValueError(fault.what) from None
 
 
-def _is_group_id(instance: Any, attribute: Any, value: Any) -> None:
-    _is_id(instance, attribute, value)
-    if SEPARATOR in value:
+def check_group_id(value: Any) -> str:
+    """A name that can stand before a tool's in a qualified id. Else `ValueError`."""
+    if SEPARATOR in check_name(value):
         raise ValueError(f"the id of a group has no {SEPARATOR!r}: that stands between group and tool")
+    return str(value)
+
+
+def _is_name(_: Any, attribute: Any, value: Any) -> None:
+    try:
+        if value is not None:
+            check_name(value)
+    except ValueError as error:
+        raise _fault(attribute, str(error)) from None
+
+
+def _is_group_id(_: Any, attribute: Any, value: Any) -> None:
+    try:
+        check_group_id(value)
+    except ValueError as error:
+        raise _fault(attribute, str(error)) from None
 
 
 def _are_tags(_: Any, attribute: Any, value: tuple[str, ...]) -> None:
     try:
         check_tags(list(value))
     except RowError as fault:
-        raise ValueError(f"a tag {fault.what.removeprefix('the tag ')}") from None
+        raise _fault(attribute, f"a tag {fault.what.removeprefix('the tag ')}") from None
 
 
-def _names() -> Any:
-    """Ids of groups or tools; each is looked up later, so an empty one is refused there."""
-    return field(default=())
+def _is_threshold(_: Any, attribute: Any, value: int | None) -> None:
+    if value is not None and value < 0:
+        raise _fault(attribute, "must not be below 0")
 
 
 @frozen(slots=True, kw_only=True)
@@ -51,7 +78,7 @@ class CapabilityRow:
     """A group. Beside a catalogue, what is not given here stays as the catalogue has it."""
 
     id: str = field(validator=_is_group_id)
-    name: str | None = field(default=None, validator=_is_id)
+    name: str | None = field(default=None, validator=_is_name)
     description: str | None = None
     state: State | None = None
     always_on: bool | None = None
@@ -61,7 +88,7 @@ class CapabilityRow:
 class ToolRow:
     """A tool of the group `capability`. Without a word about it, it is one that writes."""
 
-    name: str = field(validator=_is_id)
+    name: str = field(validator=_is_name)
     capability: str
     description: str = ""
     read_only: bool = False
@@ -73,7 +100,7 @@ class EnvironmentRow:
     """An environment: groups and tools; or a `catalogue` file, with `servers` to take from it (all by default) and
     `capabilities` that change them; or another `file` that holds the environment."""
 
-    id: str | None = field(default=None, validator=_is_id)
+    id: str | None = field(default=None, validator=_is_name)
     capabilities: tuple[CapabilityRow, ...] = ()
     tools: tuple[ToolRow, ...] = ()
     catalogue: str | None = None
@@ -91,18 +118,18 @@ class MessageRow:
 class ScenarioRow:
     """A scenario. What it leaves out comes from the file's `defaults`, then from `model.Scenario`."""
 
-    id: str = field(validator=_is_id)
-    name: str | None = field(default=None, validator=_is_id)
+    id: str = field(validator=_is_name)
+    name: str | None = field(default=None, validator=_is_name)
     message: str | None = None
     messages: tuple[MessageRow, ...] | None = None
     environment: str | EnvironmentRow | None = None
     mode: Mode | None = None
-    expected: tuple[str, ...] = _names()
-    any_of: tuple[tuple[str, ...], ...] = _names()
-    acceptable: tuple[str, ...] = _names()
-    expected_tools: tuple[str, ...] = _names()
-    any_of_tools: tuple[tuple[str, ...], ...] = _names()
-    expand_threshold: int | None = field(default=None, validator=validators.optional(validators.ge(0)))
+    expected: tuple[str, ...] = ()
+    any_of: tuple[tuple[str, ...], ...] = ()
+    acceptable: tuple[str, ...] = ()
+    expected_tools: tuple[str, ...] = ()
+    any_of_tools: tuple[tuple[str, ...], ...] = ()
+    expand_threshold: int | None = field(default=None, validator=_is_threshold)
     tags: tuple[str, ...] = field(default=(), validator=_are_tags)
     kind: Kind | None = None
 
@@ -113,7 +140,7 @@ class DefaultsRow:
 
     environment: str | None = None
     mode: Mode | None = None
-    expand_threshold: int | None = field(default=None, validator=validators.optional(validators.ge(0)))
+    expand_threshold: int | None = field(default=None, validator=_is_threshold)
     tags: tuple[str, ...] = field(default=(), validator=_are_tags)
 
 
@@ -122,7 +149,7 @@ class HeaderRow:
     """What stands beside the scenarios. `id` comes before every scenario's id: `id/scenario`. `note` and `$schema` are
     for readers."""
 
-    id: str | None = field(default=None, validator=_is_id)
+    id: str | None = field(default=None, validator=_is_name)
     note: str | None = None
     environments: tuple[EnvironmentRow, ...] = ()
     defaults: DefaultsRow = DefaultsRow()

@@ -82,7 +82,9 @@ def locate(name: str | Path) -> Path:
         return data_path(SHIPPED[name])
     path = Path(name)
     if not path.suffix and not path.exists():
-        raise UsageError(f"no scenarios called {shorten(str(name))}, and no such file", hint=nearest(str(name), SHIPPED))
+        raise UsageError(
+            f"no scenarios called {shorten(str(name))}, and no such file", hint=nearest(str(name), SHIPPED)
+        )
     return path
 
 

@@ -6,6 +6,7 @@ too much, never too little: each one must be found in every text its detector wo
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 
 import attrs
@@ -28,16 +29,30 @@ _GAP = r"[ .\-\t\r\n]{1,3}"
 # Bytes of characters that `normalise.fold` changes. Letters of living scripts and the punctuation of running text are
 # not among them unless they touch a digit, for most texts of most languages would ask to be folded otherwise.
 _FOLDED = (
-    r"\xc2\xad|\xcc[\x80-\xbf]|\xcd[\x80-\xaf]|\xd8\x9c|\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]"
-    r"|\xe0[\xa5-\xbf][\x80-\xbf]|\xe1[\x81-\xad][\x80-\xbf]|\xe1\xa0\x8e|\xea[\x98-\xaf][\x80-\xbf]"
-    r"|\xe2\x80[\x8b-\x8f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xe2(?:\x84|\x91|\x92|\x93)[\x80-\xbf]"
-    r"|\xe3\x85\xa4|\xef\xbb\xbf|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|\xef\xac[\x80-\x86]"
-    r"|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xf0\x9f\x84[\x80-\xbf]|\xf3\xa0[\x80-\x87][\x80-\xbf]|\x00"
+    r"\xc2\xad|\xcc[\x80-\xbf]|\xcd[\x80-\xaf]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f]|\xe2\x80[\xaa-\xae]"
+    r"|\xe2\x81[\xa0-\xaf]|\xe2[\x84\x91-\x93][\x80-\xbf]|\xe3\x85\xa4|\xef\xbb\xbf|\xef\xbc[\x81-\xbf]"
+    r"|\xef\xbd[\x80-\x9e]|\xef\xac[\x80-\x86]|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xf0\x9f\x84[\x80-\xbf]"
+    r"|\xf3\xa0[\x80-\x87][\x80-\xbf]|\x00"
 )
 _NEAR_DIGIT = (
     r"\xc2[\xa0\xb7]|\xcb\x97|\xe1\x9a\x80|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xe3\x83[\xbb\xbc]"
     r"|\xef[\xb8\xb9][\x80-\xbf]"
 )
+
+
+def _foreign_digits() -> str:
+    """Return the pattern of the decimal digits of all scripts but ASCII, as UTF-8."""
+    last_bytes: dict[bytes, list[int]] = {}
+    for code in range(0x80, 0x20000):  # the planes that have digits
+        if unicodedata.decimal(chr(code), None) is not None:
+            raw = chr(code).encode()
+            last_bytes.setdefault(raw[:-1], []).append(raw[-1])
+    return "|".join(
+        "".join(f"\\x{byte:02x}" for byte in prefix) + "[" + "".join(f"\\x{byte:02x}" for byte in ends) + "]"
+        for prefix, ends in last_bytes.items()
+    )
+
+
 _OTHER_SCRIPT = r"(?:[\xce-\xd4][\x80-\xbf]|[\xc7-\xcb][\x80-\xbf])"
 _ANY_LETTER = r"(?:[A-Za-z]|[\xd0\xd1][\x80-\xbf])"
 
@@ -114,7 +129,7 @@ def _fixed() -> dict[str, list[str]]:
         ],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
-        "fold": [_FOLDED, f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],
+        "fold": [_FOLDED, _foreign_digits(), f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],
         "mixed": [f"[A-Za-z]{_OTHER_SCRIPT}", f"{_OTHER_SCRIPT}[A-Za-z]"],
         "spaced": [rf"[^A-Za-z0-9\x80-\xfe](?:{_ANY_LETTER}[ ._*|/~\-\t\n]{{1,2}}){{4}}{_ANY_LETTER}"],
         "base64": [

@@ -20,6 +20,7 @@ __all__ = ["fold", "join_spaced", "unleet", "unmix"]
 _AS_DOT = "\u00b7\u2022\u2027\u2219\u22c5\u30fb"
 _AS_DASH = "\u2212\u02d7\u2043\u2796\u30fc"
 _VANISHING = "\x00\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+_MARK = re.compile("[\u0300-\u036f]")
 
 
 def _folded(char: str) -> str:
@@ -46,8 +47,10 @@ def _folded(char: str) -> str:
         return str(unicodedata.decimal(char))
     if category in {"No", "Nl"}:
         return char
-    plain = unicodedata.normalize("NFKC", char)
-    return char if any(part.isdigit() for part in plain) else plain
+    plain = _MARK.sub("", unicodedata.normalize("NFKC", char))
+    if plain == char or any(part.isdigit() for part in plain):
+        return char
+    return "".join(part if part.isascii() else _folded(part) for part in plain)
 
 
 class _FoldTable(dict[int, str]):
@@ -59,7 +62,6 @@ class _FoldTable(dict[int, str]):
 
 
 _FOLD = _FoldTable()
-_MARK = re.compile("[\u0300-\u036f]")
 # Cyrillic short i and yo written as a letter and a mark; any other mark is left out.
 _COMPOSED = {"\u0438\u0306": "\u0439", "\u0418\u0306": "\u0419", "\u0435\u0308": "\u0451", "\u0415\u0308": "\u0401"}
 _COMPOSABLE = re.compile("|".join(_COMPOSED))

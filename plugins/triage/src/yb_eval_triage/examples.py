@@ -99,10 +99,11 @@ def _faults(value: Any, task: Task) -> Iterator[str]:
         yield from (
             f"acceptable label {name!r} is unknown" for name in acceptable.get("label", []) if name not in task.labels
         )
-    yield from _gold_faults(value.get("gold"), task)
+    yield from gold_faults(value.get("gold"), task)
 
 
-def _gold_faults(gold: Any, task: Task) -> Iterator[str]:
+def gold_faults(gold: Any, task: Task) -> Iterator[str]:
+    """What is wrong with the gold labels of a row, one line each."""
     if not isinstance(gold, dict):
         yield "gold must be an object"
         return

@@ -23,6 +23,10 @@ required_from = 2                      # severity at which an answer without esc
 allowed_from = 1                       # severity below which an escalation contradicts the answer
 beta = 2                               # recall counts beta times as much as precision
 
+[handoffs]                             # optional: to whom an agent should hand an item of each label
+nobody = ["out_of_scope"]              # labels that it should keep; default: the out-of-scope label
+names = { billing = "Billing agent" }  # default: an agent that is called as the label
+
 [files]                                # beside the task file
 train = "train.jsonl"
 test = "test.jsonl"
@@ -46,7 +50,7 @@ from attrs import Factory, asdict, field, frozen
 
 from yb_eval_triage.reader import TableReader, TaskError
 
-__all__ = ["Answer", "Escalation", "Severity", "Task", "TaskError", "Training"]
+__all__ = ["Answer", "Escalation", "Handoffs", "Severity", "Task", "TaskError", "Training"]
 
 ROLES = ("train", "validation", "test", "sample")
 
@@ -90,6 +94,18 @@ class Escalation:
 
 
 @frozen(kw_only=True)
+class Handoffs:
+    """Whom an item belongs to: `nobody` lists labels that are not handed on, `names` the agents called otherwise."""
+
+    nobody: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(factory=dict)
+
+    def to(self, label: str) -> str | None:
+        """The name of whoever should get an item with this label; `None`: nobody."""
+        return None if label in self.nobody else self.names.get(label, label)
+
+
+@frozen(kw_only=True)
 class Training:
     """How the built-in triager is trained on this task.
 
@@ -119,6 +135,7 @@ class Task:
     out_of_scope: str | None = None
     severity: Severity | None = None
     escalation: Escalation | None = None
+    handoffs: Handoffs = Factory(Handoffs)
     files: Mapping[str, str] = field(factory=dict)
     rules: str | None = None
     training: Training = Factory(Training)
@@ -148,12 +165,14 @@ class Task:
         labels = _labels(root)
         severity = _severity(root.child("severity"), labels) if "severity" in root else None
         escalation = _escalation(root.child("escalate"), severity) if "escalate" in root else None
+        outside = root.choice("out_of_scope", labels) if "out_of_scope" in root else None
         task = cls(
             name=root.name("name"),
             labels=labels,
-            out_of_scope=root.choice("out_of_scope", labels) if "out_of_scope" in root else None,
+            out_of_scope=outside,
             severity=severity,
             escalation=escalation,
+            handoffs=_handoffs(root, labels, outside),
             files=_files(root.child("files")) if "files" in root else MappingProxyType({}),
             rules=root.text("rules") if "rules" in root else None,
             training=_training(root.child("training")) if "training" in root else Training(),
@@ -197,6 +216,10 @@ class Task:
                 "required_from": self.escalation.required_from,
                 "allowed_from": self.escalation.allowed_from,
                 "beta": repr(self.escalation.beta),
+            },
+            "handoffs": {
+                "nobody": list(self.handoffs.nobody),
+                "names": [[label, self.handoffs.names[label]] for label in sorted(self.handoffs.names)],
             },
             "training": {key: repr(value) for key, value in asdict(self.training).items()},
         }
@@ -290,6 +313,26 @@ def _escalation(table: TableReader, severity: Severity | None) -> Escalation:
     )
     table.finish()
     return escalation
+
+
+def _handoffs(root: TableReader, labels: Mapping[str, str], outside: str | None) -> Handoffs:
+    kept = () if outside is None else (outside,)
+    if "handoffs" not in root:
+        return Handoffs(nobody=kept)
+    table = root.child("handoffs")
+    names: dict[str, str] = {}
+    if "names" in table:
+        inner = table.child("names")
+        for label in inner.names():
+            inner.known(label, labels)
+            names[label] = inner.text(label)
+    if "nobody" in table:
+        kept = table.texts("nobody")
+        for label in kept:
+            if label not in labels:
+                raise table.fault("nobody", f"{label!r} is not a label", ", ".join(labels))
+    table.finish()
+    return Handoffs(nobody=kept, names=MappingProxyType(names))
 
 
 def _files(table: TableReader) -> Mapping[str, str]:

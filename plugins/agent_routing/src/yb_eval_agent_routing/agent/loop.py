@@ -42,13 +42,15 @@ class Settings:
     sticky: bool = False
 
 
-def run(scenario: Scenario, offer: Offer, menu: Menu, settings: Settings, ask: Ask) -> Trace:
-    """Plays a scenario's conversation and returns the trace of its last turn, with the transcript of all of it.
+def run(
+    scenario: Scenario, offer: Offer, menu: Menu, settings: Settings, ask: Ask, transcript: list[dict[str, Any]]
+) -> Trace:
+    """Plays a scenario's conversation and returns the trace of its last turn; all of it is written to `transcript`.
 
     A user message that is followed by another one is answered by the model first; one that is followed by a scripted
     answer is history. What was loaded is forgotten after a turn, unless it is sticky.
     """
-    conversation = _Conversation(scenario, offer, menu, settings, ask)
+    conversation = _Conversation(scenario, offer, menu, settings, ask, transcript)
     messages = scenario.messages
     trace = None
     for place, message in enumerate(messages):
@@ -67,8 +69,8 @@ class _Conversation:
     menu: Menu
     settings: Settings
     ask: Ask
+    transcript: list[dict[str, Any]]
     messages: list[dict[str, Any]] = field(factory=list)
-    transcript: list[dict[str, Any]] = field(factory=list)
     loaded: Loaded = field(factory=Loaded)
     system: str = ""
     own: tuple[Mapping[str, Any], ...] = ()
@@ -106,7 +108,7 @@ class _Conversation:
         if not self.settings.sticky:
             self.loaded = Loaded()
         routes = policy not in ("all", "none")
-        trace = Trace(transcript=self.transcript, routing_active=bool(offer.deferred) if routes else None)
+        trace = Trace(routing_active=bool(offer.deferred) if routes else None)
         trace.active = policy != "none" and (bool(self.loaded) or bool(offer.always_on))
         self.own, self.system = (), prompts.BASE
         if policy == "in-band":
@@ -126,7 +128,7 @@ class _Conversation:
         trace.routing_calls += 1
         trace.sent(None, menu_tokens=self.menu.tokens)
         said = read_reply(self.ask(self._request("route", prompts.route(self.menu), ())))
-        trace.came(said)
+        self._came(trace, said)
         choice = choose_groups(self.offer, said.text)
         if choice is None:
             trace.malformed_calls += 1
@@ -145,13 +147,25 @@ class _Conversation:
         trace.sent(delivery, menu_tokens=menu_tokens, own_tokens=sum(OWN_TOKENS[str(tool["name"])] for tool in own))
         tools = delivery.definitions if delivery is not None else ()
         said = read_reply(self.ask(self._request("chat", self.system, tools)))
-        trace.came(said)
+        self._came(trace, said)
         if not said.calls:
             self.messages.append({"role": "assistant", "content": said.text})
             if said.text:
                 names = {*self.offer.names.values(), LOAD_TOOLS, SEARCH_TOOLS}
                 trace.written_calls |= dict.fromkeys(written_calls(said.text, names))
         return said
+
+    def _came(self, trace: Trace, said: Reply) -> None:
+        entry: dict[str, Any] = {"role": "assistant", "content": said.text}
+        if said.calls:
+            entry["tool_calls"] = [
+                {"name": call.name, "arguments": call.malformed if call.arguments is None else dict(call.arguments)}
+                for call in said.calls
+            ]
+        if said.stop is not None:
+            entry["stop"] = said.stop
+        self.transcript.append(entry)
+        trace.used_by(said.usage)
 
     def _request(self, purpose: str, system: str, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         self.requests += 1

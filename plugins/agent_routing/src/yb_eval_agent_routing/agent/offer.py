@@ -16,7 +16,7 @@ from yb_eval.digest import identify
 from yb_eval_agent_routing.agent.naming import wire_names
 from yb_eval_agent_routing.agent.tokens import tool_bytes, tool_tokens
 from yb_eval_agent_routing.model import Capability, Environment, Mode, Tool
-from yb_eval_agent_routing.retrieval import Index, group_text, tool_text
+from yb_eval_agent_routing.retrieval import Index, group_text, letters, tool_text
 
 LOAD_TOOLS = "load_tools"
 SEARCH_TOOLS = "search_tools"
@@ -141,6 +141,17 @@ class Offer:
     @cached_property
     def tool_index(self) -> Index:
         return Index(tool_text(offered.tool) for offered in self.searchable)
+
+    @cached_property
+    def menu_words(self) -> Mapping[str, frozenset[str]]:
+        """The words that the menu shows of each group, always-on ones included."""
+        return {
+            group.id: frozenset(letters(f"{group.id} {group.name} {group.description or self._tool_names(group.id)}"))
+            for group in self.groups
+        }
+
+    def _tool_names(self, group: str) -> str:
+        return " ".join(offered.tool.name for offered in self.tools_of(group))
 
 
 def owners(tools: Iterable[Tool]) -> list[str]:

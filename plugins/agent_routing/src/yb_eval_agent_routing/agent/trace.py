@@ -3,13 +3,10 @@ things, and each is kept."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from attrs import Factory, define
 
 from yb_eval_agent_routing.agent.delivery import Delivery
 from yb_eval_agent_routing.agent.loading import Loaded
-from yb_eval_agent_routing.agent.replies import Reply
 
 #: An ordered set.
 Names = dict[str, None]
@@ -37,7 +34,6 @@ class Trace:
     provider says it used (`None`: it says nothing).
     """
 
-    transcript: list[dict[str, Any]]
     routing_active: bool | None
     active: bool = False
     asked: Names = Factory(dict)
@@ -75,17 +71,8 @@ class Trace:
             self.delivered |= dict.fromkeys(delivery.ids)
             self.excluded |= dict.fromkeys(delivery.excluded)
 
-    def came(self, reply: Reply) -> None:
-        """The model answered."""
-        entry: dict[str, Any] = {"role": "assistant", "content": reply.text}
-        if reply.calls:
-            entry["tool_calls"] = [
-                {"name": call.name, "arguments": call.malformed if call.arguments is None else dict(call.arguments)}
-                for call in reply.calls
-            ]
-        if reply.stop is not None:
-            entry["stop"] = reply.stop
-        self.transcript.append(entry)
-        if reply.usage is not None:
+    def used_by(self, usage: tuple[int, int] | None) -> None:
+        """The provider says what a call used."""
+        if usage is not None:
             before = self.used or (0, 0)
-            self.used = (before[0] + reply.usage[0], before[1] + reply.usage[1])
+            self.used = (before[0] + usage[0], before[1] + usage[1])

@@ -45,5 +45,7 @@ def caesar_text(view: View) -> Iterator[View]:
 
 def reversed_text(view: View) -> Iterator[View]:
     """Yield the view read from its end."""
+    if not view.text:
+        return
     last = len(view.text) - 1
     yield view.derive(view.text[::-1], lambda: (range(last, -1, -1), range(last + 1, 0, -1)), "decoded:reversed")

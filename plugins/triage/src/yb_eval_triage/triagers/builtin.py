@@ -29,6 +29,35 @@ _BATCH = 4_096
 _DECIMALS = 4
 
 
+@frozen(kw_only=True)
+class _Material:
+    """The bytes that a model is made of."""
+
+    train: bytes
+    validation: bytes
+    words: bytes
+
+    @classmethod
+    def read(cls, task: Task) -> Self:
+        return cls(
+            train=_read(task, "train"),
+            validation=_read(task, "validation") if "validation" in task.files else b"",
+            words=shipped_rules(task) if task.training.word_lists else b"",
+        )
+
+    def key(self, task: Task) -> str:
+        return model_key(task, train=self.train, validation=self.validation, words=self.words)
+
+
+def builtin_key(task: Task) -> str:
+    """The content address of the task's model, 64 hex characters: what it is made of, known before it is trained.
+
+    Raises:
+        TaskError: the task names no training rows, or they cannot be read.
+    """
+    return _Material.read(task).key(task)
+
+
 @frozen(kw_only=True, eq=False)
 class BuiltinTriager:
     """A fitted model and the task it answers. `answer` is a pure function of its input: threads may share it."""
@@ -46,11 +75,9 @@ class BuiltinTriager:
         Raises:
             TaskError: the task names no training rows, or they cannot be learned from.
         """
-        train = _read(task, "train")
-        validation = _read(task, "validation") if "validation" in task.files else b""
+        material = _Material.read(task)
+        key = material.key(task)
         words = RulesTriager.shipped(task) if task.training.word_lists else None
-        listed = shipped_rules(task) if words is not None else b""
-        key = model_key(task, train=train, validation=validation, words=listed)
         path = cache / f"{key}.npz" if cache is not None else None
         if path is not None and path.is_file():
             try:
@@ -61,8 +88,8 @@ class BuiltinTriager:
                 return cls(task=task, model=model, words=words)
         fitted = train_model(
             task,
-            read_examples(train, task=task, where=task.files["train"]),
-            read_examples(validation, task=task, where=task.files["validation"]) if validation else [],
+            read_examples(material.train, task=task, where=task.files["train"]),
+            read_examples(material.validation, task=task, where=task.files["validation"]) if material.validation else [],
             key=key,
             read=partial(read_item, words=words),
         )

@@ -1,4 +1,4 @@
-"""Training of the built-in triager. Needs scikit-learn (the extra `triage[builtin]`), imported when a model is fitted.
+"""Training of the built-in triager. scikit-learn is imported when a model is fitted, not when one is used.
 
 1. Label head: one-against-rest linear SVM (squared hinge, liblinear) on the features; out-of-scope training rows are a
    class of their own, whose rows also push every other label's margin down.
@@ -282,7 +282,4 @@ def _flat(bias: float = 0.0) -> Logistic:
 def _sklearn(module: str) -> Any:
     from importlib import import_module
 
-    try:
-        return import_module(f"sklearn.{module}")
-    except ImportError as fault:
-        raise TaskError("training needs scikit-learn (install the extra: yb-eval-triage[builtin])") from fault
+    return import_module(f"sklearn.{module}")

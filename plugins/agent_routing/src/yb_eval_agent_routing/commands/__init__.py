@@ -1,0 +1,1 @@
+"""The suite's own commands: `yb-eval agent-routing capture` and `import`."""

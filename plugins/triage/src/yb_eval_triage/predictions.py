@@ -1,0 +1,69 @@
+"""`predictions:FILE`: answers that were recorded elsewhere, matched to the rows by id.
+
+One JSON object a line: `{"id", "label", "severity", "escalate", "confidence", ...}`, the answer's fields beside the id.
+A row without an answer is an error outcome; an answer without a row is refused before the run, and so is a repeated
+id: nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from yb_eval import Answer, Dataset, DatasetError, UsageError
+from yb_eval.datasets import open_rows
+from yb_eval.digest import identify
+from yb_eval.errors import shorten
+
+_BATCH = 1_000
+
+
+@frozen(slots=True)
+class PredictionsTarget:
+    """The answers in a file. See `yb_eval.Target`."""
+
+    spec: str
+    fingerprint: str
+    answers: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    batch_size: int = _BATCH
+    concurrency: Any = "serial"
+
+    def ask(self, requests: Sequence[Mapping[str, Any]], *, repeat: int = 0) -> Sequence[Answer]:
+        return [self._answer(request["id"]) for request in requests]
+
+    def close(self) -> None:
+        pass
+
+    def _answer(self, sample_id: str) -> Answer:
+        found = self.answers.get(sample_id)
+        if found is None:
+            return Answer(None, f"there is no prediction for the id {shorten(sample_id)}")
+        return Answer(found)
+
+
+def predictions_target(path: Path, dataset: Dataset) -> PredictionsTarget:
+    """Raises `DatasetError` for a file that is no such file, `UsageError` for an answer to a row that is not there."""
+    snapshot = open_rows(path, required=("id",), role="predictions")
+    answers: dict[str, Mapping[str, Any]] = {}
+    lines: dict[str, int | None] = {}
+    for batch in snapshot.samples(_BATCH):
+        for sample in batch:
+            if not isinstance(sample.data, dict):
+                raise DatasetError("a prediction is an object", where=f"{path}:{sample.line}")
+            answers[sample.id] = sample.data
+            lines[sample.id] = sample.line
+    for batch in dataset.open().samples(_BATCH):
+        for row in batch:
+            lines.pop(row.id, None)
+    if lines:
+        first = next(iter(lines))
+        raise UsageError(
+            f"{len(lines)} prediction(s) for ids that no row has, the first {shorten(first)}",
+            where=f"{path}:{lines[first]}",
+            hint="predict the rows that are measured: --task, --split, --rows",
+        )
+    fingerprint = identify("triage-predictions", {"revision": snapshot.revision_id})
+    return PredictionsTarget(f"predictions:{path}", fingerprint, answers)
