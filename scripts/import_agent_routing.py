@@ -26,7 +26,7 @@ METATOOL_SEED = "metatool-sample-1"
 
 #: One task of LiveMCPBench asks for the CV of a person it names. The sha256 of the three words that are replaced.
 NAME_DIGEST = "c9ac4de4a329af537f3db5eec6faa3e45f77762a04e814ed8e5deea0951eca23"
-NAME_REPLACEMENT = "a colleague's"
+NAME_REPLACEMENT = "Mr. Doe's"
 
 Row = dict[str, Any]
 

@@ -39,6 +39,7 @@ class FakeForge:
         self.links = True
         self.limit = LIMIT
         self.before: Callable[[str, str], None] | None = None
+        self.after: Callable[[str, str], None] | None = None  # what was asked is done, and not answered yet
         self._failures: list[list[Any]] = []
         self._next = 1000
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -157,6 +158,8 @@ class FakeForge:
                         status, headers, body = forge.answer(self.command, self.path, json.loads(raw) if raw else None)
                     if failure is not None:
                         status, headers, body = failure[2:5]
+                if forge.after is not None:
+                    forge.after(self.command, self.path)
                 data = b"" if body is None else json.dumps(body).encode()
                 self.send_response(status)
                 for name, value in headers.items():

@@ -14,14 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as parser
 
-pytest.importorskip("starlette")
-
-from yb_eval.digest import sha256_hex  # noqa: E402
-from yb_eval.errors import StoreError, UsageError  # noqa: E402
-from yb_eval.record import Store  # noqa: E402
-from yb_eval.record.manifest import run_id  # noqa: E402
-from yb_eval.view import index  # noqa: E402
-from yb_eval.view.site import Page, Problem, Site  # noqa: E402
+from yb_eval.digest import sha256_hex
+from yb_eval.errors import StoreError, UsageError
+from yb_eval.record import Store
+from yb_eval.record.manifest import run_id
+from yb_eval.view import index
+from yb_eval.view.site import Page, Problem, Site
 
 Busy = tuple[Store, dict[str, str]]
 
@@ -87,6 +85,14 @@ def test_a_run_of_a_part_of_the_data_and_a_composed_run_say_so(kept: Busy) -> No
     assert "part: --limit 100" in next(row for row in listed if ids["part"][:12] in row)
     (composed,) = [row for row in listed if ids["composed"][:12] in row]
     assert "guards + triage" in composed and "2 suites as one gated run" in composed
+
+
+def test_a_suite_s_card_has_its_newest_whole_run_and_leads_to_its_trends(kept: Busy) -> None:
+    cards = parser.fromstring(Site(kept[0]).runs().text).xpath("//a[contains(@class, 'overview-card')]")
+    said = {card.get("href"): " ".join(card.text_content().split()) for card in cards}
+    assert list(said) == [f"/trends?suite={suite}" for suite in ("hostile", "triage", "guards")]
+    assert said["/trends?suite=triage"] == "triage pass 0.875 label.accuracy 2 runs, the last 2026-11-11 09:30"
+    assert said["/trends?suite=guards"] == "guards pass 1.000 precision 10 runs, the last 2026-11-09 08:00"
 
 
 def test_runs_are_filtered_by_suite_and_verdict(kept: Busy) -> None:

@@ -102,6 +102,7 @@ def busy(root: Path, documents: ModuleType) -> tuple[Store, dict[str, str]]:
             list(view.outcomes(0)),
             started=f"2026-11-{day}T09:30:00.000+00:00",
             target=documents.HOSTILE[2],
-            filter=documents.HOSTILE[0],
+            filter=documents.HOSTILE[0] if day == 12 else None,
         )
+    store.latest(store.find(ids["hostile 13"]).sha256)
     return store, ids

@@ -70,7 +70,7 @@ def test_a_broken_cross_cutting_plugin_is_a_warning(project, install, parity_row
     assert "warning: ext:" in project("run", "toy").stderr
 
 
-EXTENSION = '''
+EXTENSION = """
 import json
 import yb_eval
 from yb_eval.digest import identify
@@ -119,7 +119,7 @@ def yb_eval_dataset_formats():
 def yb_eval_run_started(plan): open("started", "w").write(plan["plan_id"])
 @yb_eval.hookimpl
 def yb_eval_run_finished(report): open("finished", "w").write(report["run_id"]); raise SystemExit(0)
-'''
+"""
 
 
 @pytest.fixture

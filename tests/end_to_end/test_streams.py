@@ -29,7 +29,9 @@ def path(project):
     return f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("command", ["--help", "list", "run --help", "run toy", "run toy --json", "describe toy", "show"])
+@pytest.mark.parametrize(
+    "command", ["--help", "list", "run --help", "run toy", "run toy --json", "describe toy", "show"]
+)
 def test_a_closed_pipe_is_not_an_error(toy, command):
     toy("run", "toy")
     done = shell(toy, f"yb-eval {command} 2>err | head -c 1")

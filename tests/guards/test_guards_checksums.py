@@ -9,6 +9,7 @@ from stdnum import iban as stdnum_iban
 from stdnum import luhn as stdnum_luhn
 from stdnum.ru import inn as stdnum_inn
 from stdnum.ru import ogrn as stdnum_ogrn
+
 from yb_eval_guards import checksums
 
 

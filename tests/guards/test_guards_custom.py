@@ -6,17 +6,18 @@ import pickle
 from pathlib import Path
 
 import pytest
+
 from yb_eval_guards import CustomDetectorError, Scanner, load_custom
 from yb_eval_guards.custom import parse_custom
 
-TAX_ID = '''
+TAX_ID = """
 [[detector]]
 name = "steuer-id"
 pattern = '\\b[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}\\b'
 validator = "stdnum.de.idnr"
 context = ["Steuer-ID", "IdNr"]
 confidence = 0.9
-'''
+"""
 
 
 def scanner(text: str, strength: str = "deny") -> Scanner:
@@ -46,7 +47,6 @@ validator = "luhn"
 issuers = ["9900-9905", "77"]
 """
     found = scanner(text)
-    assert [found_.start for found_ in found.scan("LC-9901000000008")] == [3] or True
     number = next(f"99010000000{tail:02d}" for tail in range(100) if _luhn(f"99010000000{tail:02d}"))
     (finding,) = found.scan(f"LC-{number}")
     assert (finding.start, finding.end, finding.evidence) == (3, 16, ("checksum", "issuer"))

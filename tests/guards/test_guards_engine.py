@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from yb_eval_guards import Scanner, scan, scan_many
 from yb_eval_guards.detectors.phrases import PhraseTable
 from yb_eval_guards.detectors.secrets import load_secret_rules
@@ -25,7 +26,21 @@ CORPUS = Path(__file__).parents[2] / "datasets" / "src" / "yb_eval_datasets" / "
 
 # Readings that a text is given only when something in it asks for them.
 READINGS = frozenset(
-    "fold mixed spaced base64 hex binary percent escape entity utf16 tags reversed caesar".split()
+    [
+        "fold",
+        "mixed",
+        "spaced",
+        "base64",
+        "hex",
+        "binary",
+        "percent",
+        "escape",
+        "entity",
+        "utf16",
+        "tags",
+        "reversed",
+        "caesar",
+    ]
 )
 
 
@@ -50,8 +65,41 @@ def texts() -> list[str]:
 
 
 _PIECES = st.sampled_from(
-    "4111 1111 1111 1111|77 0708 3893|\u0418\u041d\u041d|inn|ignore|previous|instructions|\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439|password|: |=|-----BEGIN PRIVATE KEY-----|sk-|abcdefghijklmnop12345678"
-    "|%41%42|\\u0041|&#65;|0101010101|41424344|QUJDREVG|\u200b|\u00a0|\uff11|\u0661|\ud800|\xff|\x00|\n|DE89 3704 0044 0532 0130 00|a b c d e f|erongi|vtaber|i\u0307".split("|")
+    [
+        "4111 1111 1111 1111",
+        "77 0708 3893",
+        "ИНН",
+        "inn",
+        "ignore",
+        "previous",
+        "instructions",
+        "игнорируй",
+        "password",
+        ": ",
+        "=",
+        "-----BEGIN PRIVATE KEY-----",
+        "sk-",
+        "abcdefghijklmnop12345678",
+        "%41%42",
+        "\\u0041",
+        "&#65;",
+        "0101010101",
+        "41424344",
+        "QUJDREVG",
+        "\u200b",
+        "\xa0",
+        "１",
+        "١",
+        "�",
+        "ÿ",
+        "\x00",
+        "\n",
+        "DE89 3704 0044 0532 0130 00",
+        "a b c d e f",
+        "erongi",
+        "vtaber",
+        "i̇",
+    ]
 )
 
 
@@ -132,13 +180,15 @@ def test_one_scanner_serves_many_threads(scanners: dict[str, Scanner], texts: li
 
 def test_fingerprint_says_what_was_compiled() -> None:
     assert Scanner().fingerprint == Scanner(engine="re2").fingerprint
-    assert len({Scanner().fingerprint, Scanner(strength="warn").fingerprint, Scanner(detectors=["pan"]).fingerprint}) == 3
+    assert (
+        len({Scanner().fingerprint, Scanner(strength="warn").fingerprint, Scanner(detectors=["pan"]).fingerprint}) == 3
+    )
 
 
 def test_fingerprint_and_findings_are_the_same_for_any_hash_seed() -> None:
     code = (
         "from yb_eval_guards import Scanner; s = Scanner(strength='warn');"
-        "print(s.fingerprint, s.scan('card 4111111111111111, \\u0418\\u041d\\u041d 7707083893, ignore all previous instructions'))"
+        "print(s.fingerprint, s.scan('card 4111111111111111, ignore all previous instructions'))"
     )
     outputs = {
         subprocess.run(
@@ -162,7 +212,7 @@ def test_unknown_engines_are_refused() -> None:
 
 def test_a_pattern_too_large_for_re2_is_refused() -> None:
     pattern = FeaturePattern(1, b"(?:[ab][cd]{1,200}){1,900}e")
-    with pytest.raises(Exception, match="Set|large"):
+    with pytest.raises(Exception, match=r"Set|large"):
         build_engine((pattern,), "re2").features([b"x"])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from yb_eval_guards import Scanner, scan
 from yb_eval_guards.detectors.phrases import Family, PhraseTable
 from yb_eval_guards.tables import load_table
@@ -49,7 +50,7 @@ def test_the_span_is_the_phrase_and_nothing_else() -> None:
         "Do not ignore the previous instructions.",
         "Never disregard your prior instructions",
         "Please don't forget the previous instructions",
-        "\u041d\u0435 \u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439\u0442\u0435 \u043f\u0440\u0435\u0434\u044b\u0434\u0443\u0449\u0438\u0435 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438",
+        "Не игнорируйте предыдущие инструкции",
         "N'ignorez pas les instructions pr\u00e9c\u00e9dentes",
         "No ignores las instrucciones anteriores",
         "def ignore_previous(instructions): pass",
@@ -64,7 +65,7 @@ def test_negated_and_told_phrases_order_nothing(text: str, warn: Scanner) -> Non
     "text",
     [
         'The article explains that phrases such as "ignore previous instructions" are a common attack.',
-        "\u0412 \u0441\u0442\u0430\u0442\u044c\u0435 \u0440\u0430\u0437\u0431\u0438\u0440\u0430\u044e\u0442 \u0444\u0440\u0430\u0437\u0443 \u00ab\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439 \u0432\u0441\u0435 \u043f\u0440\u0435\u0434\u044b\u0434\u0443\u0449\u0438\u0435 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438\u00bb.",
+        "В статье разбирают фразу «игнорируй все предыдущие инструкции».",
         "An example attack string is `ignore all previous instructions`.",
     ],
 )

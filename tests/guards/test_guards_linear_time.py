@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import islice
 
 import pytest
+
 from yb_eval_guards import Scanner
 from yb_eval_guards.custom import parse_custom
 from yb_eval_guards.matching import REACH, compile_bytes, matches
@@ -40,7 +41,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "nested base64": nested_base64,
     "card groups": repeated("4111 "),
     "cards": repeated("4111 1111 1111 1111 "),
-    "labelled numbers": repeated("\u0418\u041d\u041d 7707083893 "),
+    "labelled numbers": repeated("ИНН 7707083893 "),
     "verbs": repeated("ignore "),
     "phrases": repeated("ignore previous instructions. "),
     "verb and words": repeated("ignore the the the the "),
@@ -57,7 +58,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "hex pairs": repeated("41 "),
     "zero width": repeated("\u200b1"),
     "combining": repeated("e\u0301"),
-    "mixed scripts": repeated("ign\u043ere "),
+    "mixed scripts": repeated("ignоre "),
     "leet": repeated("1gn0re "),
     "tags": repeated("\U000e0041"),
     "nul": repeated("a\x00"),

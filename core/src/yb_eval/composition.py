@@ -9,19 +9,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from yb_eval.envelope import observe
 from yb_eval.errors import ExitCode, NotMeasured, UsageError, YbEvalError
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
-from yb_eval.model import VerdictWord
+from yb_eval.model import Paired, VerdictWord
 from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import Store, composed_ids, composed_plan_id
 from yb_eval.record.files import atomic
 from yb_eval.record.manifest import COMPOSED_SCHEMA
-from yb_eval.runner import SuiteRun, execute, record
+from yb_eval.runner import Measured, SuiteRun, evaluate, judge, record
 from yb_eval.runoptions import SuiteRequest
+from yb_eval.statistics import holm
 
 REPORT_SCHEMA = "yb-eval/report/1"
 
@@ -53,11 +54,20 @@ class Run:
         self.report["exit_code"] = self.exit_code or int(ExitCode.NOT_MEASURED)
 
 
-def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Observer | None = None) -> Run:
+def run(
+    requests: Sequence[SuiteRequest],
+    environment: Environment,
+    observer: Observer | None = None,
+    *,
+    suite_jobs: int = 1,
+    fail_fast: bool = False,
+) -> Run:
     """Prepares all suites, runs them, records them and writes what they were asked to write.
 
     Raises a `Refused` error before anything is evaluated if any suite is not fit to run. A suite that breaks while it
-    runs is `unmeasured`, and the others still run."""
+    runs is `unmeasured`, and the others still run. `suite_jobs` suites run at once, with the same result as one after
+    another; `fail_fast` begins none after one that did not pass.
+    """
     watch = observer or Observer()
     _distinct(requests)
     started, clock = datetime.now(UTC), time.monotonic()
@@ -72,13 +82,16 @@ def run(requests: Sequence[SuiteRequest], environment: Environment, observer: Ob
         _tell(
             environment, watch, "yb_eval_run_started", plan={"plan_id": whole, "suites": [p.content for p in prepared]}
         )
-        suites = [_execute(one, environment.store, watch) for one in prepared]
+        evaluated = _evaluate_all(prepared, environment.store, watch, suite_jobs, fail_fast)
         failures = [failure for one in prepared if (failure := _close(one)) is not None]
+        suites = _judge_all(evaluated)
+        left_out = prepared[len(suites) :]
+        prepared = prepared[: len(suites)]
         envelope = observe(started, time.monotonic() - clock)
         for one, suite in zip(prepared, suites, strict=True):
             if suite.report["run_id"] is not None:
                 record(suite, one, environment.store, envelope)
-        finished = _compose(whole, suites, environment.store, envelope)
+        finished = _compose(whole, suites, environment.store, envelope, [one.request.name for one in left_out])
         for failure in failures:
             finished.fail(failure)
         for one, suite in zip(prepared, suites, strict=True):
@@ -99,12 +112,53 @@ def _distinct(requests: Sequence[SuiteRequest]) -> None:
             raise UsageError(f"{name!r} is run twice under one name", hint="name them apart in yb-eval.toml")
 
 
-def _execute(prepared: Prepared, store: Store, watch: Observer) -> SuiteRun:
-    name = prepared.request.name
-    try:
-        return execute(prepared, store, lambda done, total: watch.progress(name, done, total))
-    except NotMeasured as error:
-        return _broken(prepared, error)
+def _evaluate_all(
+    prepared: Sequence[Prepared], store: Store, watch: Observer, suite_jobs: int, fail_fast: bool
+) -> list[Measured | SuiteRun]:
+    """Evaluates the suites, in order, and gives those that began; one that broke is its report already."""
+
+    def one(suite: Prepared) -> Measured | SuiteRun:
+        name = suite.request.name
+        try:
+            return evaluate(suite, store, lambda done, total: watch.progress(name, done, total))
+        except NotMeasured as error:
+            return _broken(suite, error)
+
+    if suite_jobs > 1 and len(prepared) > 1 and not fail_fast:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(suite_jobs, thread_name_prefix="yb-eval-suite") as pool:
+            return list(pool.map(one, prepared))
+    evaluated: list[Measured | SuiteRun] = []
+    for suite in prepared:
+        evaluated.append(one(suite))
+        if fail_fast and _judge_all(evaluated)[-1].verdict != "pass":
+            break
+    return evaluated
+
+
+def _judge_all(evaluated: Sequence[Measured | SuiteRun]) -> list[SuiteRun]:
+    """Judges the suites. Where several p-values decide, they are Holm's: with twenty tests at 5 %, one would fail by chance."""
+    tests = [
+        (index, name)
+        for index, one in enumerate(evaluated)
+        if isinstance(one, Measured) and one.comparison is not None
+        for name in sorted({name for gate in one.prepared.gates for name in getattr(gate, "tested", ())})
+        if name in one.comparison.judgements
+    ]
+    if len(tests) > 1:
+        pairs = [_pair(evaluated[index], name) for index, name in tests]
+        for (index, name), pair, adjusted in zip(tests, pairs, holm([pair.p_value for pair in pairs]), strict=True):
+            one = evaluated[index]
+            assert isinstance(one, Measured) and one.comparison is not None, "so it was chosen"
+            judgements = {**one.comparison.judgements, name: evolve(pair, adjusted_p=adjusted)}
+            one.comparison = evolve(one.comparison, judgements=judgements)
+    return [judge(one) if isinstance(one, Measured) else one for one in evaluated]
+
+
+def _pair(one: Measured | SuiteRun, name: str) -> Paired:
+    assert isinstance(one, Measured) and one.comparison is not None, "so it was chosen"
+    return one.comparison.judgements[name]
 
 
 def _close(prepared: Prepared) -> str | None:
@@ -144,7 +198,9 @@ def _broken(prepared: Prepared, error: NotMeasured) -> SuiteRun:
     return SuiteRun(report, "unmeasured")
 
 
-def _compose(plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mapping[str, Any]) -> Run:
+def _compose(
+    plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mapping[str, Any], left_out: Sequence[str]
+) -> Run:
     verdict: VerdictWord = worst(suite.verdict for suite in suites)
     children = [
         {
@@ -155,7 +211,7 @@ def _compose(plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mappi
         }
         for suite in suites
     ]
-    complete = all(child["run_id"] is not None for child in children)
+    complete = not left_out and all(child["run_id"] is not None for child in children)
     run_id = composed_ids(children)[1] if complete else None
     latest = suites[0].manifest
     if complete and len(suites) > 1:
@@ -177,6 +233,7 @@ def _compose(plan_id: str, suites: list[SuiteRun], store: Store, envelope: Mappi
         "verdict": verdict,
         "exit_code": int(exit_code(verdict)),
         "suites": [suite.report for suite in suites],
+        "left_out": list(left_out),
         "failures": [],
         "envelope": dict(envelope),
     }

@@ -12,6 +12,9 @@ gate = ["acceptable_rate >= 0.9", "warn: entropy >= 1"]
 [suites.candidate]          # the same suite under a second name
 suite = "routing"
 target = "http://127.0.0.1:8080/route"
+
+[profiles.nightly.suites.routing]   # with --profile nightly these lie over the tables above
+repeats = 5
 ```
 """
 
@@ -22,7 +25,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from yb_eval.errors import UsageError, nearest, shorten
 from yb_eval.options import option
@@ -37,6 +40,10 @@ class WholeOptions:
     report: tuple[str, ...] = option((), help="Write a report: FORMAT=PATH (text, json, markdown, junit, html, ...).")
     json: bool = option(False, help="Print the JSON report instead of the text.")
     store: Path = option(Path(".yb-eval"), help="The folder where runs are kept.")
+    profile: str | None = option(None, help="A profile of the configuration file, laid over it.")
+    only: tuple[str, ...] = option((), help="Of the suites that the configuration lists, run this one; repeatable.")
+    fail_fast: bool = option(False, help="Do not begin another suite after one that did not pass.")
+    suite_jobs: int = option(1, help="How many suites run at once; the result is the same.", minimum=1, maximum=64)
     log_format: Literal["text", "json"] = option(
         "text", help="How stderr is written: lines for people, or a JSON object a line. For any command."
     )
@@ -50,15 +57,29 @@ class Configuration:
     base: Path = field(factory=Path)
     run: Mapping[str, Any] = field(factory=dict)
     suites: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+    profiles: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     lines: Mapping[tuple[str, ...], int] = field(factory=dict, repr=False)
+    active: str | None = None
 
     def where(self, *keys: str) -> str:
-        """`file:line` of a key, or of the nearest table around it that has a line."""
+        """`file:line` of a key, as the active profile or else the file has it; of the nearest table around it that has
+        a line, if it has none."""
+        chosen = ("profiles", self.active, *keys) if self.active is not None else ()
         for length in range(len(keys), 0, -1):
-            line = self.lines.get(keys[:length])
-            if line is not None:
-                return f"{self.path}:{line}"
+            for path in (chosen[: length + 2], keys[:length]):
+                line = self.lines.get(path) if path else None
+                if line is not None:
+                    return f"{self.path}:{line}"
         return str(self.path)
+
+    def with_profile(self, name: str) -> Configuration:
+        """The configuration with a profile laid over it, key by key. Raises `UsageError` if it has no such profile."""
+        if name not in self.profiles:
+            raise UsageError(f"no profile {name!r}", where=str(self.path or FILE), hint=nearest(name, self.profiles))
+        profile = self.profiles[name]
+        over = profile.get("suites", {})
+        suites = {key: {**self.suites.get(key, {}), **over.get(key, {})} for key in (*self.suites, *over)}
+        return evolve(self, run={**self.run, **profile.get("run", {})}, suites=suites, active=name)
 
     def suite_of(self, name: str) -> str:
         """The suite that the table called `name` uses: its `suite` key, or its own name."""
@@ -97,15 +118,25 @@ def read_configuration(path: Path, table: tuple[str, ...] = ()) -> Configuration
         document = document.get(key, {})
     lines = {keys[len(table) :]: line for keys, line in key_lines(text).items() if keys[: len(table)] == table}
     found = Configuration(path=path, base=path.parent, lines=lines)
-    known = {"run", "suites"}
-    for key in document:
+    _check_tables(document, found, (), {"run", "suites", "profiles"})
+    profiles = document.get("profiles", {})
+    for name, profile in profiles.items():
+        _check_tables(profile, found, ("profiles", name), {"run", "suites"})
+    return evolve(found, run=document.get("run", {}), suites=document.get("suites", {}), profiles=profiles)
+
+
+def _check_tables(document: Any, found: Configuration, keys: tuple[str, ...], known: set[str]) -> None:
+    """Refuses what is no table where one belongs, and tables that nobody knows."""
+    if not isinstance(document, dict):
+        raise UsageError(f"{'.'.join(keys)} is a table, not {shorten(document)}", where=found.where(*keys))
+    for key, value in document.items():
         if key not in known:
-            raise UsageError(f"unknown key {key!r}", where=found.where(key), hint=nearest(key, known))
-    run, suites = document.get("run", {}), document.get("suites", {})
-    for name, value in (("run", run), ("suites", suites), *suites.items()):
-        if not isinstance(value, dict):
-            raise UsageError(f"{name!r} is a table, not {shorten(value)}", where=found.where("suites", name))
-    return Configuration(path=path, base=path.parent, run=run, suites=suites, lines=lines)
+            raise UsageError(f"unknown key {key!r}", where=found.where(*keys, key), hint=nearest(key, known))
+        inner = value.items() if key != "run" and isinstance(value, dict) else ()
+        for name, table in ((key, value), *inner):
+            if not isinstance(table, dict):
+                place = found.where(*keys, key, name) if name != key else found.where(*keys, key)
+                raise UsageError(f"{name!r} is a table, not {shorten(table)}", where=place)
 
 
 def _not_toml(path: Path, error: Exception) -> UsageError:
@@ -130,7 +161,8 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             table = tuple(part.strip("\"'") for part in _PART.findall(header["keys"]))
-            lines.setdefault(table, number)
+            for length in range(1, len(table) + 1):
+                lines.setdefault(table[:length], number)
         elif key := _KEY.match(line):
             lines.setdefault((*table, *(part.strip("\"'") for part in _PART.findall(key["keys"]))), number)
     return lines

@@ -258,7 +258,8 @@ class Paired:
     `changed` (another prediction, whether or not it matters) are counts among them; `lost` counts samples that were
     scored before and are an error or skipped now. `p_value` is McNemar's exact one, `interval` the 95 % interval of
     the change of the rate of correct samples. `score_change` and `score_interval` are the mean paired difference of
-    scores and its bootstrap interval, `None` where no pair has scores.
+    scores and its bootstrap interval, `None` where no pair has scores. `adjusted_p` is Holm's, where the run tests several
+    suites or judgements against a baseline.
     """
 
     n: int
@@ -270,6 +271,7 @@ class Paired:
     interval: tuple[float, float] | None
     score_change: float | None = None
     score_interval: tuple[float, float] | None = None
+    adjusted_p: float | None = None
 
 
 @frozen(slots=True)

@@ -120,14 +120,15 @@ def structure(options: type, values: Mapping[str, Any], *, where: str = "options
         info = known.get(name)
         if info is None:
             raise UsageError(f"unknown option {name!r}", where=where, hint=nearest(name, known))
-        arguments[info.attribute] = _value(info, value, f"{where}.{name}", base)
+        arguments[info.attribute] = read_value(info, value, f"{where}.{name}", base)
     missing = [info.name for info in known.values() if info.default is NOTHING and info.attribute not in arguments]
     if missing:
         raise UsageError(f"the option {missing[0]!r} is required", where=where)
     return options(**arguments)
 
 
-def _value(info: OptionInfo, value: Any, where: str, base: Path | None) -> Any:
+def read_value(info: OptionInfo, value: Any, where: str, base: Path | None = None) -> Any:
+    """The value of an option as its type has it; relative paths start in `base`. Raises `UsageError` at `where`."""
     if value is None and info.optional:
         return None
     if info.many:

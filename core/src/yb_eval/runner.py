@@ -35,8 +35,18 @@ class SuiteRun:
     manifest: str | None = None
 
 
-def execute(prepared: Prepared, store: Store, progress: Progress | None = None) -> SuiteRun:
-    """Runs a prepared plan to its verdict and keeps the record.
+@define(slots=True)
+class Measured:
+    """A suite that has been evaluated and measured, and not yet judged."""
+
+    prepared: Prepared
+    measurements: Measurements
+    comparison: Comparison | None
+    outcomes: dict[str, Any]
+
+
+def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None) -> Measured:
+    """Evaluates a prepared plan, keeps the outcome log, and measures.
 
     Raises `NotMeasured` errors for what leaves no trustworthy result; the outcomes so far are kept for `--resume`.
     """
@@ -46,16 +56,21 @@ def execute(prepared: Prepared, store: Store, progress: Progress | None = None) 
         measurements = _measurements(prepared.fold, states)
         size, count = log.size, log.count
         outcomes = log.finish()
+    discard(store, prepared.plan_id)
     comparison = _comparison(prepared, store, outcomes)
-    measurements = Measurements([*measurements.values(), *measure(comparison, _judgements(prepared))])
+    return Measured(prepared, measurements, comparison, {"sha256": outcomes, "size": size, "count": count})
+
+
+def judge(measured: Measured) -> SuiteRun:
+    """Holds what was measured against the gates."""
+    prepared, comparison = measured.prepared, measured.comparison
+    measurements = Measurements([*measured.measurements.values(), *measure(comparison, _judgements(prepared))])
     baseline = prepared.baseline.measurements if prepared.baseline is not None else None
     verdicts = [gate.check(measurements, baseline, comparison) for gate in prepared.gates]
     report = _report(prepared, measurements, verdicts, comparison)
-    report["outcomes"] = {"sha256": outcomes, "size": size, "count": count}
-    report["run_id"] = run_id(prepared.plan_id, outcomes, report["measurements"], report["gates"])
-    run = SuiteRun(report, decide(verdicts))
-    discard(store, prepared.plan_id)
-    return run
+    report["outcomes"] = measured.outcomes
+    report["run_id"] = run_id(prepared.plan_id, measured.outcomes["sha256"], report["measurements"], report["gates"])
+    return SuiteRun(report, decide(verdicts))
 
 
 def record(run: SuiteRun, prepared: Prepared, store: Store, envelope: Mapping[str, Any]) -> None:

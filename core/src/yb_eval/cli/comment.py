@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 @click.option("--number", type=click.IntRange(1), metavar="N", help="The request's number.  [default: the CI's]")
 @click.option("--id", "identity", metavar="TEXT", help="Tells this comment from others of yb-eval on one request.")
 @click.option(
-    "--refused", metavar="FILE", help="Instead of a report: say that the run was refused, with the last line of this file."
+    "--refused",
+    metavar="FILE",
+    help="Instead of a report: say that the run was refused, with the last line of this file.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the comment, and send nothing.")
 @click.option("--in-summary", is_flag=True, help="The job's summary shows the report already; do not repeat it there.")

@@ -9,7 +9,7 @@ import click
 
 from yb_eval.cli.output import emit
 from yb_eval.errors import YbEvalError
-from yb_eval.interfaces import Context, Suite, Target
+from yb_eval.interfaces import Context, Plan, Suite, Target
 from yb_eval.options import OptionInfo, describe, structure
 from yb_eval.plugins import load_suite
 
@@ -41,7 +41,7 @@ def _document(suite: Suite[Any], plugin: str) -> dict[str, Any]:
         "commands": sorted(suite.commands),
     }
     try:
-        plan = _plan(suite)
+        plan = plan_of(suite, structure(suite.options, {}))
     except YbEvalError as error:
         return {**document, "measurements": [], "gates": [], "note": f"with its default options: {error}"}
     declared = [entry for metric in plan.metrics for entry in metric.declares]
@@ -53,14 +53,15 @@ def _document(suite: Suite[Any], plugin: str) -> dict[str, Any]:
     return {**document, "measurements": measurements, "gates": gates}
 
 
-def _plan(suite: Suite[Any]) -> Any:
+def plan_of(suite: Suite[Any], options: Any) -> Plan:
+    """What the suite plans with these options and its own reference system. Nothing is read or evaluated."""
     from yb_eval.targets import Settings, open_target
 
     def opener(builtins: Any) -> Target:
         return open_target("builtin", builtins=builtins, schemes={}, settings=Settings())
 
     context = Context(target="builtin", open_target=opener, store=Path(".yb-eval") / "plugins" / suite.name)
-    return suite.build(structure(suite.options, {}), context)
+    return suite.build(options, context)
 
 
 def _option(info: OptionInfo) -> dict[str, Any]:

@@ -19,6 +19,7 @@ COMMANDS = {
     "comment": ("comment", "Write a run's report as one comment on a pull or merge request."),
     "annotate": ("annotate", "Print a run's broken samples as annotations of a GitHub job."),
     "attest": ("attest", "Print a stored run as an in-toto attestation."),
+    "config": ("config", "Check the configuration file, or show where each value comes from."),
     "dataset": ("dataset", "Check a dataset file, or print its revision id."),
     "plugin": ("plugin", "Start a new plugin, or check the installed ones."),
     "completion": ("completion", "Print the shell completion script for bash, zsh or fish."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import click
 from yb_eval.cli.options import given, parameters
 from yb_eval.cli.segments import COMMANDLINE, ENVIRONMENT, GroupedCommand, Segment, parse
 from yb_eval.configuration import FILE, Configuration, WholeOptions, find_configuration, read_configuration
-from yb_eval.errors import UsageError
-from yb_eval.options import describe, structure
-from yb_eval.runoptions import RunOptions, SuiteRequest
+from yb_eval.errors import UsageError, nearest
+from yb_eval.options import describe
+from yb_eval.resolution import Layer, Resolved, ResolvedRequest, resolve, resolve_request
+from yb_eval.runoptions import RunOptions
 
 _HELP = """Run suites and say whether the change may ship.
 
@@ -47,21 +48,18 @@ class RunCommand(GroupedCommand):
     def invoke(self, ctx: click.Context) -> int:
         from yb_eval.cli.running import run_and_report
 
-        configuration = _configuration(ctx.params["config"])
-        if not ctx.args and not configuration.suites:
-            raise UsageError(
-                f"no suite is named, and there is no {FILE} that lists any", hint="yb-eval run SUITE; see: yb-eval list"
-            )
-        segments = parse(ctx.args or list(configuration.suites), configuration)
-        # Command line before environment before configuration before defaults.
-        whole = {**configuration.run, **given(ctx, describe(WholeOptions), ENVIRONMENT, COMMANDLINE)}
-        for segment in segments:
-            whole |= segment.whole
-        environment = given(ctx, describe(RunOptions), ENVIRONMENT)
-        everywhere = given(ctx, describe(RunOptions), COMMANDLINE)
-        requests = [_request(segment, configuration, {**environment, **everywhere}) for segment in segments]
-        where = configuration.where("run") if configuration.run else "options"
-        return run_and_report(requests, structure(WholeOptions, whole, where=where))
+        configuration = chosen_configuration(ctx.params["config"])
+        before = given(ctx, describe(WholeOptions), ENVIRONMENT, COMMANDLINE)
+        profile = before.get("profile") or configuration.run.get("profile")
+        if profile is not None:
+            configuration = configuration.with_profile(profile)
+        names = ctx.args or _listed(configuration, before)
+        segments = parse(names, configuration)
+        whole = resolve_whole(configuration, before, segments)
+        environment = from_environment(given(ctx, describe(RunOptions), ENVIRONMENT))
+        everywhere = from_command_line(given(ctx, describe(RunOptions), COMMANDLINE))
+        requests = [request_of(segment, configuration, [environment, everywhere]).request for segment in segments]
+        return run_and_report(requests, whole.options)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage("yb-eval run", "[OPTIONS] [SUITE [OPTIONS] ...]")
@@ -70,43 +68,55 @@ class RunCommand(GroupedCommand):
 command = RunCommand()
 
 
-def _configuration(path: str | None) -> Configuration:
+def chosen_configuration(path: str | None) -> Configuration:
+    """The configuration file that `--config` names, or the one of the working folder."""
     if path is None:
         return find_configuration(Path())
     table = ("tool", "yb-eval") if Path(path).name == "pyproject.toml" else ()
     return read_configuration(Path(path), table)
 
 
-def _request(segment: Segment, configuration: Configuration, everywhere: Mapping[str, Any]) -> SuiteRequest:
-    """One suite's request. Gates of the configuration and of the command line add up: leaving one out must not be
-    easy."""
-    table = {key: value for key, value in configuration.suites.get(segment.name, {}).items() if key != "suite"}
-    general = {info.name for info in describe(RunOptions)}
-    where = configuration.where("suites", segment.name) if table else segment.name
-    own = {key: value for key, value in table.items() if key not in general}
-    run = {key: value for key, value in table.items() if key in general}
-    given_run = {**everywhere, **segment.run}
-    if "gate" in run and "gate" in given_run:
-        given_run["gate"] = [*run["gate"], *given_run["gate"]]
-    base = configuration.base if table else Path()
-    for key in ("against", "save"):
-        # A baseline may be a run's id; as a file it lies where the configuration does.
-        if isinstance(run.get(key), str) and run[key] and (key == "save" or (base / run[key]).is_file()):
-            run[key] = str(base / run[key])
-    from_file = structure(RunOptions, run, where=where, base=base)
-    merged = structure(RunOptions, {**_values(from_file, run), **given_run}, where=segment.name)
-    options = structure(segment.suite.options, own, where=where, base=base) if own else None
-    kept = _values(options, own) if options is not None else {}
-    return SuiteRequest(
-        suite=segment.suite,
-        options=structure(segment.suite.options, {**kept, **segment.own}, where=segment.name),
-        run=merged,
-        name=segment.name,
-        distribution=segment.found.distribution,
-        version=segment.found.version,
+def _listed(configuration: Configuration, whole: Mapping[str, Any]) -> list[str]:
+    """The suites that the configuration lists, or those of them that `--only` names."""
+    if not configuration.suites:
+        raise UsageError(
+            f"no suite is named, and there is no {FILE} that lists any", hint="yb-eval run SUITE; see: yb-eval list"
+        )
+    only = whole.get("only") or configuration.run.get("only") or list(configuration.suites)
+    for name in only:
+        if name not in configuration.suites:
+            raise UsageError(f"no suite {name!r}", where="--only", hint=nearest(name, configuration.suites))
+    return [name for name in configuration.suites if name in only]
+
+
+def from_environment(values: Mapping[str, Any]) -> Layer:
+    return Layer(source="environment", values=values, where=lambda key: f"YB_EVAL_{key.upper().replace('-', '_')}")
+
+
+def from_command_line(values: Mapping[str, Any]) -> Layer:
+    return Layer(source="command line", values=values, where=lambda key: f"--{key}")
+
+
+def resolve_whole(configuration: Configuration, before: Mapping[str, Any], segments: Sequence[Segment]) -> Resolved:
+    """The options of the whole run; they may stand before the first suite or behind any."""
+    behind = {key: value for segment in segments for key, value in segment.whole.items()}
+    file = Layer(
+        source=str(configuration.path),
+        values=configuration.run,
+        where=lambda key: configuration.where("run", key),
+        base=configuration.base,
     )
+    return resolve(WholeOptions, [file, from_command_line({**before, **behind})])
 
 
-def _values(options: Any, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """The structured values of the given keys: paths are absolute to the configuration's folder by now."""
-    return {key: getattr(options, key.replace("-", "_")) for key in keys}
+def request_of(segment: Segment, configuration: Configuration, above: Sequence[Layer]) -> ResolvedRequest:
+    """One suite's request: its table of the configuration, then the layers above it, then its own segment."""
+    return resolve_request(
+        segment.name,
+        segment.suite,
+        segment.found.distribution,
+        segment.found.version,
+        configuration,
+        own=[from_command_line(segment.own)],
+        run=[*above, from_command_line(segment.run)],
+    )

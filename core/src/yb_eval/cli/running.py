@@ -36,13 +36,18 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
     progress = Progress()
     observer = composition.Observer(planned=_planned, progress=progress, note=note)
     try:
-        run = composition.run(requests, Environment.of(store, extensions), observer)
+        environment = Environment.of(store, extensions)
+        run = composition.run(
+            requests, environment, observer, suite_jobs=options.suite_jobs, fail_fast=options.fail_fast
+        )
     finally:
         progress.end()
     view = view_of(run.report, store)
     failed = [failure for path, reporter in wanted if (failure := _write(path, reporter, view)) is not None]
     for failure in failed:
         run.fail(failure)
+    if run.report["left_out"]:
+        note(f"not run, because of --fail-fast: {', '.join(run.report['left_out'])}")
     for failure in run.report["failures"]:
         note(failure)
     emit(reporters["json" if options.json else "text"](view))

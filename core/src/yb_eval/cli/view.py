@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from yb_eval.cli.output import emit, note
@@ -35,9 +37,10 @@ def command(port: int, host: str | None, browse: bool, store: Store) -> None:
     app = application(store, hosts=LOOPBACK | {address}, note=note)
     if address not in LOOPBACK:
         note(f"warning: whoever reaches {address} can read {store.root}")
-    emit([f"{url}\n"])
-    if browse:
-        import webbrowser
+    with bound, suppress(KeyboardInterrupt):  # from the line that says it listens, Ctrl-C is how it ends
+        emit([f"{url}\n"])
+        if browse:
+            import webbrowser
 
-        webbrowser.open(url)
-    serve(app, bound)
+            webbrowser.open(url)
+        serve(app, bound)

@@ -66,6 +66,12 @@ class ExpressionGate:
                 raise ExpressionError(f"no_worse({name.name}): {name.name} cannot be compared sample by sample")
         self._declared = declared
 
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """The judgements (`""`: the outcome itself) whose p-value this gate looks at, once it is bound."""
+        declared = [self._declared[name.base] for name in self._expression.arguments_of("no_worse")]
+        return tuple(entry.judgement or "" for entry in declared if entry.pairing == "correct")
+
     def check(
         self, measured: Measurements, baseline: Measurements | None, comparison: Comparison | None = None
     ) -> Verdict:
@@ -132,11 +138,13 @@ class _Scope:
 
     def _no_worse_rate(self, pair: Paired) -> bool:
         least = minimum_detectable_change(pair.n, (pair.broken + pair.fixed) / pair.n)
+        holm = "" if pair.adjusted_p is None else f", Holm {pair.adjusted_p:.3g}"
         self.notes.append(
-            f"{pair.broken} broken, {pair.fixed} fixed of {pair.n} (McNemar p={pair.p_value:.3g}; "
+            f"{pair.broken} broken, {pair.fixed} fixed of {pair.n} (McNemar p={pair.p_value:.3g}{holm}; "
             f"a change under {least:.3g} would go unseen)"
         )
-        return not (pair.broken > pair.fixed and pair.p_value < ALPHA)
+        p_value = pair.p_value if pair.adjusted_p is None else pair.adjusted_p
+        return not (pair.broken > pair.fixed and p_value < ALPHA)
 
     def _no_worse_score(self, pair: Paired, declared: Declared) -> bool:
         if pair.score_interval is None:

@@ -30,10 +30,11 @@ PER_PAGE = 50
 #: Manifests that are opened at most to find the runs of one suite.
 SCAN = 2_000
 
-_KEPT = 20_000
-_KEYS = 3
 #: The words that a run's verdict may be; any other is damage.
 VERDICTS: Mapping[object, VerdictWord] = {"pass": "pass", "fail": "fail", "unmeasured": "unmeasured"}
+
+_KEPT = 20_000
+_KEYS = 3
 
 
 class Ref(NamedTuple):

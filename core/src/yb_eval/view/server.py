@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -41,7 +40,8 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
 
 
 def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Serves `app` on a listening socket until Ctrl-C, and closes it."""
+    """Serves `app` on a listening socket until Ctrl-C, which is raised as `KeyboardInterrupt` when the last answer has
+    been given."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -55,5 +55,4 @@ def serve(app: ASGIApp, bound: socket.socket) -> None:
         limit_concurrency=_BACKLOG,
         timeout_graceful_shutdown=2,
     )
-    with bound, suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(config).run(sockets=[bound])

@@ -55,7 +55,7 @@ class Site:
         refs = self.index.refs()
         suites = self.index.suites(refs)
         asked = {"suite": suite, "verdict": verdict, "after": after}
-        cards = [(name, found, trends.spark(self.index, found)) for name, found in suites.items()]
+        cards = [trends.card(self.index, name, entries) for name, entries in suites.items()]
         listing = self.index.listing(refs, suite=suite, verdict=verdict, after=after)
         return _page("runs.html.j2", here="runs", listing=listing, cards=cards, asked=asked, root=str(self.store.root))
 

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from yb_eval.reports import findings
 from yb_eval.reports.html import charts
-from yb_eval.view.index import Entry, Index, Row
+from yb_eval.view.index import Entry, Index, Key, Row
 
 #: Runs in a drawing.
 RUNS = 60
@@ -41,6 +41,18 @@ class Series:
         return row
 
 
+@frozen(slots=True)
+class Card:
+    """A suite at a glance: its newest run (of the whole dataset, where there is one), the first measured key
+    measurement of that, and how it went over the runs of the same target."""
+
+    suite: str
+    runs: int
+    newest: Row
+    key: Key | None
+    drawing: charts.Trend | None
+
+
 def series(index: Index, entries: Sequence[Entry]) -> Iterator[Series]:
     """The series of a suite's runs (newest first, as `Index.suites` gives them). Runs of a part of the dataset are
     only counted: their numbers are of other samples."""
@@ -54,13 +66,15 @@ def series(index: Index, entries: Sequence[Entry]) -> Iterator[Series]:
             yield _series(index, target, whole, sum(1 for entry in found if entry.row is not None and entry.row.part))
 
 
-def spark(index: Index, entries: Sequence[Entry]) -> charts.Trend | None:
-    """The first key measurement of a suite over the runs of the target that ran last; `None` for a single run."""
-    rows = [entry.row for entry in entries if entry.row is not None and not entry.row.part]
-    if not rows or not rows[0].keys:
-        return None
-    same = [row for row in rows if row.target == rows[0].target][:RUNS]
-    return _drawn(rows[0].keys[0].name, same[::-1], index.report(rows[0]))
+def card(index: Index, suite: str, entries: Sequence[Entry]) -> Card:
+    """The card of a suite's runs (newest first, as `Index.suites` gives them)."""
+    rows = [entry.row for entry in entries if entry.row is not None]
+    whole = [row for row in rows if not row.part] or rows
+    newest = whole[0]
+    key = next((key for key in newest.keys if key.value is not None), None)
+    same = [row for row in whole if row.target == newest.target][:RUNS]
+    drawing = _drawn(key.name, same[::-1], index.report(newest)) if key is not None else None
+    return Card(suite, len(entries), newest, key, drawing)
 
 
 def _series(index: Index, target: str, entries: list[Entry], partial: int) -> Series:

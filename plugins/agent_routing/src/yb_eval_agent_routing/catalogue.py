@@ -209,7 +209,9 @@ def _checked_tool(tool: Any, path: str) -> dict[str, Any]:
     ):  # fmt: skip
         if tool.get(key) is not None and type(tool[key]) is not kind:
             raise RowError(f"must be {words}, not {named(tool[key])}", path=step(path, key))
-    given = tool if tool.get("inputSchema") is not None else {**tool, "inputSchema": {"type": "object", "properties": {}}}
+    given = (
+        tool if tool.get("inputSchema") is not None else {**tool, "inputSchema": {"type": "object", "properties": {}}}
+    )
     return {key: given[key] for key in TOOL_FIELDS if given.get(key) is not None}
 
 

@@ -68,7 +68,10 @@ class AgentEvaluator:
             trace = run(scenario, offer, menu, self._settings, self._asking(sample.repeat), transcript)
         except (_Failed, AnswerError) as error:
             return Outcome.error(
-                sample, str(error), expected=sorted(scenario.expected), details={"verdict": "ERROR", "transcript": transcript}
+                sample,
+                str(error),
+                expected=sorted(scenario.expected),
+                details={"verdict": "ERROR", "transcript": transcript},
             )
         match, details = marks(scenario, offer, trace)
         details["overlap"] = overlap(scenario, offer)

@@ -57,7 +57,7 @@ class Index:
 
 class _Bm25:
     def __init__(self, documents: Sequence[str], split: Callable[[str], list[str]]) -> None:
-        import bm25s
+        import bm25s  # type: ignore[import-untyped]
 
         corpus = [split(document) for document in documents]
         self._known = {word for document in corpus for word in document}

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, frozen
 
-from yb_eval import Context, Plan, Suite, UsageError, hookimpl, option
+from yb_eval import Comparison, Context, Measurements, Plan, Suite, UsageError, hookimpl, option
 from yb_eval.targets import Settings as TargetSettings
 from yb_eval_agent_routing.agent import BYTE_LIMIT, HARD_LIMIT, Budget, Offers, Settings
 from yb_eval_agent_routing.dataset import ScenarioDataset
 from yb_eval_agent_routing.evaluator import AgentEvaluator
 from yb_eval_agent_routing.gates import agent_gates
+from yb_eval_agent_routing.graduation import GraduationGate, Limits
 from yb_eval_agent_routing.metrics import agent_metrics
 from yb_eval_agent_routing.providers import ModelOptions, builtins, from_environment, with_provider
+from yb_eval_agent_routing.report import details
 from yb_eval_agent_routing.schemas import ANSWER, REQUEST
 from yb_eval_agent_routing.sweep import Ablation
 
@@ -42,7 +44,9 @@ class Options:
         "in-band", help="How tools get to the model: it loads groups, a router does, it searches, it has all or none."
     )
     expand_threshold: int | None = option(
-        None, help="Offer groups with more tools than this tool by tool; 0: never. By default as scenarios say.", minimum=0
+        None,
+        help="Offer groups with more tools than this tool by tool; 0: never. By default as scenarios say.",
+        minimum=0,
     )
     max_tools: int = option(
         0, help=f"How many tools a model call may have; 0: the {HARD_LIMIT} that providers accept.", minimum=0
@@ -61,12 +65,19 @@ class Options:
     max_output_tokens: int = option(1024, help="Tokens an answer may have.", minimum=1, identity=False)
     stream: bool = option(False, help="Have answers streamed.", identity=False)
     token_weight: float = option(
-        0.1, help="What needless tools cost in cost_weighted_score: 0.1 is a tenth of a hit for all tools.", minimum=0, maximum=10
+        0.1,
+        help="What needless tools cost in cost_weighted_score: 0.1 is a tenth of a hit for all tools.",
+        minimum=0,
+        maximum=10,
     )
     min_top1: float = option(0.25, help="The floor of top1.", minimum=0, maximum=1)
     graduation: bool = option(False, help="Say whether to stay with in-band routing or to move to the router.")
-    max_raw_skip: float = option(0.1, help="With --graduation: the limit of raw_skip_rate's upper bound.", minimum=0, maximum=1)
-    max_misroute: float = option(0.1, help="With --graduation: the limit of misroute_rate's upper bound.", minimum=0, maximum=1)
+    max_raw_skip: float = option(
+        0.1, help="With --graduation: the limit of raw_skip_rate's upper bound.", minimum=0, maximum=1
+    )
+    max_misroute: float = option(
+        0.1, help="With --graduation: the limit of misroute_rate's upper bound.", minimum=0, maximum=1
+    )
     min_scenarios: int = option(60, help="With --graduation: scenarios that need a group, at least.", minimum=1)
     min_repeats: int = option(3, help="With --graduation: repeats, at least.", minimum=1, maximum=1000)
 
@@ -88,8 +99,39 @@ def build(options: Options, context: Context) -> Plan:
         dataset=ScenarioDataset(options.scenarios, options.scale, options.ablation, context.seed),
         evaluator=AgentEvaluator(target, settings, offers, identity=identity),
         metrics=agent_metrics(token_weight=options.token_weight),
-        gates=agent_gates(min_top1=options.min_top1, against=context.against),
+        gates=agent_gates(min_top1=options.min_top1, against=context.against, graduation=_graduation(options)),
+        details=Details(options.min_top1, _graduation(options)),
     )
+
+
+def _graduation(options: Options) -> GraduationGate | None:
+    """The graduation rule, where it is asked for. Raises `UsageError` for a policy that it says nothing about."""
+    if not options.graduation:
+        return None
+    if options.policy not in ("in-band", "router"):
+        raise UsageError(f"--graduation is about in-band routing and the router, not about {options.policy!r}")
+    limits = Limits(
+        raw_skip=options.max_raw_skip,
+        misroute=options.max_misroute,
+        scenarios=options.min_scenarios,
+        repeats=options.min_repeats,
+    )
+    return GraduationGate(limits, router=options.policy == "router")
+
+
+@frozen(slots=True)
+class Details:
+    """Makes the suite's part of the report."""
+
+    floor: float
+    graduation: GraduationGate | None
+
+    def __call__(self, measured: Measurements, comparison: Comparison | None) -> Mapping[str, Any]:
+        said = None
+        if self.graduation is not None:
+            # Of the baseline's measurements a report knows nothing; the gate's reason is the whole sentence.
+            said = None if self.graduation.router else self.graduation.recommend(measured).sentence
+        return details(measured, floor=self.floor, recommendation=said)
 
 
 def _providers(options: Options, context: Context, offers: Offers) -> Mapping[str, Any]:
@@ -132,5 +174,7 @@ def yb_eval_suite() -> Suite[Options]:
         commands={
             "capture": "yb_eval_agent_routing.commands.capture:command",
             "import": "yb_eval_agent_routing.commands.import_servers:command",
+            "table": "yb_eval_agent_routing.commands.table:command",
+            "graduate": "yb_eval_agent_routing.commands.graduate:command",
         },
     )

@@ -107,9 +107,7 @@ class _Scaler:
             others = self._drawn((group for group in offered if group not in needed), size - len(needed))
             return self._part(base, frozenset((*needed, *others)))
         taken = {name.lower() for group in base.capabilities for name in (group.id, group.name)}
-        strangers = [
-            group.id for group in self.pool.capabilities if not {group.id.lower(), group.name.lower()} & taken
-        ]
+        strangers = [group.id for group in self.pool.capabilities if not {group.id.lower(), group.name.lower()} & taken]
         missing = size - len(offered)
         if missing > len(strangers):
             what = f"a menu of {size} groups cannot be made: there are {len(strangers)} distractors"
@@ -156,7 +154,9 @@ def ablated(scenarios: ScenarioSet, ablations: Sequence[Ablation] = ABLATIONS, *
             change = changed.get(id(environment))
             if change is None:
                 change = changed[id(environment)] = _CHANGES[name](environment, seed)
-            made.append(_variant(scenario, name, f"menu:{name}", environment=change.environment, **change.labels(scenario)))
+            made.append(
+                _variant(scenario, name, f"menu:{name}", environment=change.environment, **change.labels(scenario))
+            )
     return ScenarioSet(tuple(made), scenarios.files)
 
 

@@ -61,6 +61,21 @@ ISSUERS: tuple[IssuerRange, ...] = (
 )
 
 
+def _overlaps(entry: IssuerRange, start: str) -> bool:
+    """Tell whether some prefix of the range begins with the two digits `start`, or is begun by them."""
+    size = min(2, len(entry.low))
+    return entry.low[:size] <= start[:size] <= entry.high[:size]
+
+
+# Two digits leave a few ranges to look at.
+_BY_START = {
+    start: tuple(entry for entry in ISSUERS if _overlaps(entry, start)) for start in (f"{at:02d}" for at in range(100))
+}
+
+
 def find_issuer(pan: str) -> IssuerRange | None:
     """Return the issuer range that holds `pan` (ASCII digits, no separators), or None."""
-    return next((entry for entry in ISSUERS if entry.holds(pan)), None)
+    for entry in _BY_START.get(pan[:2], ()):
+        if entry.holds(pan):
+            return entry
+    return None

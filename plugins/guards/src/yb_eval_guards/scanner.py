@@ -7,21 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any
 
+from .compiled import shared_parts
 from .custom import CustomDetector, CustomRule
 from .decoding import DECODERS, MAX_DECODED, MAX_DEPTH, Decoder
-from .detectors.assignments import AssignmentDetector
-from .detectors.base import Detector
-from .detectors.iban import IbanDetector
-from .detectors.injection import InjectionDetector
-from .detectors.numbers import NumberDetector
-from .detectors.phrases import LEET_START, PhraseTable
-from .detectors.secrets import JwtDetector, PrivateKeyDetector, TokenDetector, load_secret_rules
-from .engine import EngineChoice, EngineName, build_engine
-from .features import build_features
+from .detectors.phrases import LEET_START
+from .engine import EngineChoice, EngineName
 from .finding import STRENGTHS, Finding, Strength
 from .normalise import fold, join_spaced, unleet, unmix
 from .overlaps import resolve
-from .tables import load_table
 from .views import View, encode
 
 __all__ = ["BUILTIN_TYPES", "Scanner"]
@@ -90,32 +83,20 @@ class Scanner:
         self._compile()
 
     def _compile(self) -> None:
-        phrases = PhraseTable(load_table("injection.toml"))
-        secrets = load_secret_rules()
-        table = build_features(phrases, secrets, any_digits=self.strength == "warn")
-        self._bits = bits = table.bits
-        self._leet_starts = phrases.leet_starts
-        self._injection = InjectionDetector(
-            table=phrases,
-            bits={name.removeprefix("set:"): bit for name, bit in bits.items() if name.startswith("set:")},
-            family_bits={name.removeprefix("family:"): bit for name, bit in bits.items() if name.startswith("family:")},
-        )
-        detectors: list[Detector] = [
-            NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
-            IbanDetector(feature=bits["iban"]),
-            TokenDetector(features={rule.name: bits[f"token:{rule.name}"] for rule in secrets}, rules=secrets),
-            JwtDetector(feature=bits["jwt"]),
-            PrivateKeyDetector(feature=bits["pem"]),
-            AssignmentDetector(feature=bits["keyword"]),
-            self._injection,
-        ]
-        self._detectors = [detector for detector in detectors if detector.types & self.types]
+        shared = shared_parts(self.strength, self._choice)
         wanted_custom = tuple(rule for rule in self.custom if rule.name in self.types)
         self._custom = CustomDetector(wanted_custom) if wanted_custom else None
+        self._engine = shared.engine
+        self._bits = shared.bits
+        self._detectors = [
+            (detector.announced_by, detector) for detector in shared.detectors if detector.types & self.types
+        ]
+        self._injection = shared.injection
+        self._leet_starts = shared.leet_starts
         self._reads_phrases = "injection" in self.types
-        self._decoders = [(bits[name], decoder) for name, decoder in DECODERS.items() if name not in _BEFORE_FOLDING]
-        self._early_decoders = [(bits[name], DECODERS[name]) for name in _BEFORE_FOLDING]
-        self._engine = build_engine(table.patterns, self._choice)
+        decoders = {name: (shared.bits[name], decoder) for name, decoder in DECODERS.items()}
+        self._early_decoders = [decoders.pop(name) for name in _BEFORE_FOLDING]
+        self._decoders = list(decoders.values())
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -203,8 +184,8 @@ class Scanner:
                 if folded is not view:
                     readings.append(_Reading(reading.row, folded, depth=reading.depth, folded=True))
                     return
-        for detector in self._detectors:
-            if detector.wanted(features):
+        for announced_by, detector in self._detectors:
+            if features & announced_by:
                 found.extend(detector.find(view, features))
         if self._custom is not None:
             found.extend(self._custom.find(view))
@@ -264,7 +245,7 @@ def _slices(texts: Iterable[str]) -> Iterator[list[str]]:
 
 # What decides findings: these modules, and everything in these folders.
 _MODULES = (
-    "bytepatterns.py", "checksums.py", "confusables.py", "custom.py", "features.py", "issuers.py", "matching.py",
+    "bytepatterns.py", "checksums.py", "compiled.py", "confusables.py", "custom.py", "features.py", "issuers.py", "matching.py",
     "normalise.py", "overlaps.py", "scanner.py", "views.py",
 )  # fmt: skip
 _FOLDERS = {"data": (".toml", ".txt"), "decoding": (".py",), "detectors": (".py",)}

@@ -92,7 +92,9 @@ def _faults(row: TriageRow, task: Task) -> Iterator[str]:
 
 def task_dataset(task: Task, rows: Path, formats: Mapping[str, Any] | None, *, role: str = "rows") -> TaskDataset:
     """The rows in a file, for one task."""
-    return TaskDataset(RowDataset(rows, row=TriageRow, dataset_id=f"{task.name}-{rows.stem}", role=role, formats=formats), task)
+    return TaskDataset(
+        RowDataset(rows, row=TriageRow, dataset_id=f"{task.name}-{rows.stem}", role=role, formats=formats), task
+    )
 
 
 @frozen(slots=True)

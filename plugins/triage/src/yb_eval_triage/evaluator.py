@@ -37,19 +37,18 @@ _MEANINGS = ("label", "severity", "escalate", "abstain", "handoff", "path")
 
 @frozen(slots=True, kw_only=True)
 class HandOff:
-    """Where an agent sent an item: every agent it went to, in order, and whether the text announced a hand-off."""
+    """Where an item went: who has it now (`None`: whoever got it first), everybody it was handed to, in order, and
+    whether the text announced a hand-off."""
 
+    target: str | None
     path: tuple[str, ...]
     promised: bool
 
     @property
-    def target(self) -> str:
-        return self.path[-1] if self.path else NOBODY
-
-    @property
     def loops(self) -> int:
-        """Hand-offs to an agent that had the item before."""
-        return len(self.path) - len(set(self.path))
+        """Hand-offs to somebody who had the item before."""
+        came_back = self.target is None and bool(self.path)
+        return len(self.path) - len(set(self.path)) + came_back
 
 
 @frozen(slots=True)
@@ -122,12 +121,15 @@ class Judge:
         return made
 
     def _handoff(self, row: TriageRow, said: HandOff) -> Judgement:
-        names = dict.fromkeys(self.task.handoffs.to(label) or NOBODY for label in (row.label or "", *row.acceptable.label))
+        names = dict.fromkeys(
+            self.task.handoffs.to(label) or NOBODY for label in (row.label or "", *row.acceptable.label)
+        )
         expected, *others = names
         details: dict[str, Any] = {"path": list(said.path), "promised": said.promised, "loops": said.loops}
         if others:
             details["acceptable"] = others
-        return Judgement(correct=said.target in names, expected=expected, predicted=said.target, details=details)
+        target = NOBODY if said.target is None else said.target
+        return Judgement(correct=target in names, expected=expected, predicted=target, details=details)
 
 
 def _level(value: Any, top: int) -> int:
@@ -137,16 +139,18 @@ def _level(value: Any, top: int) -> int:
 
 
 def _handoff(said: Mapping[str, Any]) -> HandOff:
-    """Raises `AnswerError` for a path that is not a list of names, or does not end with the target."""
+    """Raises `AnswerError` for a path that is not a list of names, or ends with another than the target."""
     target = expect_text(said, "handoff", optional=True)
     path = expect_list(said, "path", optional=True)
     if path is None:
         path = [] if target is None else [target]
     if not all(isinstance(name, str) and name for name in path):
         raise AnswerError(f"path must be a list of names, not {shorten(path)}")
-    if "handoff" in said and target != (path[-1] if path else None):
-        raise AnswerError(f"handoff is {shorten(target)}, but the path ends with {shorten(path[-1] if path else None)}")
-    return HandOff(path=tuple(path), promised=expect_boolean(said, "promised", optional=True) or False)
+    if target is None and "handoff" not in said and path:
+        target = path[-1]
+    if target is not None and (not path or path[-1] != target):
+        raise AnswerError(f"handoff is {shorten(target)}, which the path {shorten(path)} does not end with")
+    return HandOff(target=target, path=tuple(path), promised=expect_boolean(said, "promised", optional=True) or False)
 
 
 @frozen(slots=True)

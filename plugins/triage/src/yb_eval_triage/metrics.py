@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from yb_eval import Declared, Measurement, Metric, Outcome
+from yb_eval import Declared, Judgement, Measurement, Metric, Outcome
 from yb_eval.metrics import (
     Accuracy,
     BestConstant,
@@ -43,6 +43,7 @@ def task_metrics(task: Task, prefix: str, *, handoffs: bool) -> list[Metric[Any]
     metrics: list[Metric[Any]] = [
         accuracy,
         Classification(acceptable=True, **label),
+        MicroF1(**label),
         BestConstant(acceptable=True, **label),
         Answers(task=prefix[:-1] or None, prefix=prefix[:-1], consistency=task.severity is not None),
         Calibration(**label),
@@ -114,11 +115,47 @@ class SelectiveAnswers(Selective):
 
     def scored(self, outcomes: Sequence[Outcome]) -> list[Judged]:
         return [
-            evolve(judged, confidence=0.0)  # type: ignore[type-var]
+            Judgement(correct=judged.correct, confidence=0.0)
             if judged.confidence is not None and "abstained" in judged.details
             else judged
             for judged in Selective.scored(self, outcomes)
         ]
+
+
+@frozen(slots=True, kw_only=True)
+class MicroF1(JudgementMetric):
+    """`f1`, over all labels together: 2 right / (scored outcomes with a gold label + those that were answered).
+
+    The accuracy where every item is answered; higher where some are not, for an abstention is no false alarm. It is
+    the whole that the `f1[label]` of the classes are held against. Its interval is Wilson's at n = the outcomes with a
+    gold label.
+    """
+
+    @property
+    def declares(self) -> Sequence[Declared]:
+        return (self.declare("f1", "Micro-averaged over the labels: 2 right / (all + answered)."),)
+
+    def start(self) -> Counter[str]:
+        return Counter()
+
+    def add(self, state: Counter[str], outcomes: Sequence[Outcome]) -> Counter[str]:
+        for judged in self.scored(outcomes):
+            if judged.expected is not None:
+                state["n"] += 1
+                state["answered"] += judged.predicted is not None
+                state["right"] += judged.correct is True
+        return state
+
+    def merge(self, left: Counter[str], right: Counter[str]) -> Counter[str]:
+        left.update(right)
+        return left
+
+    def finish(self, state: Counter[str]) -> Sequence[Measurement]:
+        n, name = state["n"], self.named("f1")
+        if not n:
+            return (Measurement(name, None, reason="no scored outcome has an expected label"),)
+        value = 2 * state["right"] / (n + state["answered"])
+        return (Measurement(name, value, n, wilson(value * n, n)),)
 
 
 @frozen(slots=True, kw_only=True)

@@ -19,9 +19,7 @@ _BATCH = 2_000
 
 
 class Triager(Protocol):
-    def answer(
-        self, texts: Sequence[str], metas: Sequence[Mapping[str, object]] | None = None
-    ) -> list[Answer]: ...
+    def answer(self, texts: Sequence[str], metas: Sequence[Mapping[str, object]] | None = None) -> list[Answer]: ...
 
 
 class References:

@@ -28,7 +28,11 @@ ROW: dict[str, Any] = {
             "properties": {"label": {"type": "array", "items": {"type": "string"}}},
             "additionalProperties": False,
         },
-        "tags": {"type": "array", "items": {"type": "string"}, "description": "key:value; measurements are sliced by them"},
+        "tags": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "key:value; measurements are sliced by them",
+        },
         "source": {"type": "string"},
         "note": {"type": "string"},
     },
@@ -58,11 +62,9 @@ ANSWER: dict[str, Any] = {
         "escalate": {"type": "boolean"},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "probability that label is right"},
         "abstain": {"type": "boolean", "description": "a person must look: the label is a guess nobody should act on"},
-        "handoff": {"type": ["string", "null"], "description": "who has the item now; null: it was kept"},
+        "handoff": {"type": ["string", "null"], "description": "who has the item now; null: whoever got it first"},
         "path": {"type": "array", "items": {"type": "string"}, "description": "everybody it was handed to, in order"},
         "promised": {"type": "boolean", "description": "the text says that the item is handed on"},
     },
-    "anyOf": [
-        {"required": [name]} for name in ("label", "severity", "escalate", "abstain", "handoff", "path")
-    ],
+    "anyOf": [{"required": [name]} for name in ("label", "severity", "escalate", "abstain", "handoff", "path")],
 }

@@ -32,7 +32,7 @@ _WORST = 10
 
 _TARGETS = {
     "rules": "a readable rule file: the shipped one of the task, or rules:FILE",
-    "predictions": "predictions:FILE, one {\"id\", \"label\", ...} a line, recorded elsewhere",
+    "predictions": 'predictions:FILE, one {"id", "label", ...} a line, recorded elsewhere',
     "openai": "openai:MODEL, with structured output (extra openai)",
     "anthropic": "anthropic:MODEL, with structured output (extra anthropic)",
     "agents": "agents:MODEL, a triage agent of the OpenAI Agents SDK with a hand-off to each label (extra agents)",
@@ -48,7 +48,9 @@ class Options:
         DEFAULT_TASKS, help=f"A task: {', '.join(SHIPPED)}, or a task file (TOML). Repeat for several.", identity=False
     )
     split: str | None = option(
-        None, help="The rows to measure: test, sample, validation or train.  [default: test, clinc150: sample]", identity=False
+        None,
+        help="The rows to measure: test, sample, validation or train.  [default: test, clinc150: sample]",
+        identity=False,
     )
     rows: Path | None = option(None, help="Your own labelled rows instead; for one task.", identity=False)
     min_macro_f1: float | None = option(None, help="The macro-F1 that must be reached.", minimum=0, maximum=1)
@@ -82,15 +84,11 @@ def build(options: Options, context: Context) -> Plan:
     return Plan(
         dataset=dataset,
         evaluator=triage_evaluator(target, tasks, handoffs=handoffs),
-        metrics=[
-            metric for task in tasks for metric in task_metrics(task, prefixes[task.name], handoffs=handoffs)
-        ],
+        metrics=[metric for task in tasks for metric in task_metrics(task, prefixes[task.name], handoffs=handoffs)],
         gates=[
             gate
             for task in tasks
-            for gate in task_gates(
-                task, prefixes[task.name], parts[task.name][0], limits, against=context.against
-            )
+            for gate in task_gates(task, prefixes[task.name], parts[task.name][0], limits, against=context.against)
         ],
         details=Details(tuple(prefixes.items())),
     )

@@ -316,7 +316,7 @@ def _escalation(table: TableReader, severity: Severity | None) -> Escalation:
 
 
 def _handoffs(root: TableReader, labels: Mapping[str, str], outside: str | None) -> Handoffs:
-    kept = () if outside is None else (outside,)
+    kept: tuple[str, ...] = () if outside is None else (outside,)
     if "handoffs" not in root:
         return Handoffs(nobody=kept)
     table = root.child("handoffs")

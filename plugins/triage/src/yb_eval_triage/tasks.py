@@ -36,20 +36,20 @@ SHIPPED: Mapping[str, Shipped] = {
         floors={"test": {"macro_f1": 0.52, "escalate.recall": 0.66}},
         ceilings={
             "test": {
-                "severity.under_triage_rate": 0.28,
+                "severity.under_triage_rate": 0.24,
                 "severity.severe_under_triage_rate": 0.09,
-                "severity.expected_cost": 0.24,
+                "severity.expected_cost": 0.16,
             }
         },
     ),
     "clinc150": Shipped(
         split="sample",
         # 182 out-of-scope rows are too few to hold the recall on: that is what the test split is for.
-        floors={"sample": {"in_scope_accuracy": 0.89, "macro_f1": 0.80}, "test": {"macro_f1": 0.85}},
+        floors={"sample": {"in_scope_accuracy": 0.89, "macro_f1": 0.84}, "test": {"macro_f1": 0.87}},
         aims={"test": {"in_scope_accuracy": 0.92, "oos_recall": 0.65}},
     ),
-    "banking77": Shipped(floors={"test": {"accuracy": 0.88, "macro_f1": 0.85}}),
-    "healthcare": Shipped(floors={"test": {"accuracy": 0.55}}),
+    "banking77": Shipped(floors={"test": {"accuracy": 0.89, "macro_f1": 0.89}}),
+    "healthcare": Shipped(floors={"test": {"accuracy": 0.65}}),
 }
 
 

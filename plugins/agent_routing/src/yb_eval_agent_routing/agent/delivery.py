@@ -82,7 +82,7 @@ def _exclude(chosen: Mapping[str, list[Offered]], budget: Budget, own: int) -> s
         sizes = {group: weight(part) for group, part in chosen.items() if part and group not in excluded}
         while (over := sum(sizes.values()) - limit) > 0:
             enough = [(size, group) for group, size in sizes.items() if size >= over]
-            size, group = min(enough) if enough else min((-size, group) for group, size in sizes.items())
+            _, group = min(enough) if enough else min((-size, group) for group, size in sizes.items())
             del sizes[group]
             excluded.add(group)
     return excluded

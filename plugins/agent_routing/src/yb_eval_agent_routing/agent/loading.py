@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from yb_eval_agent_routing.agent.offer import LOAD_TOOLS, Offer, owners
 from yb_eval_agent_routing.model import Tool
@@ -83,14 +83,14 @@ class Loaded:
     """What has been loaded so far: ids of groups, qualified ids of single tools. Loading is a union; nothing is
     unloaded."""
 
-    groups: frozenset[str] = field(default=frozenset(), converter=frozenset)
-    tools: frozenset[str] = field(default=frozenset(), converter=frozenset)
+    groups: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.groups or self.tools)
 
     def with_request(self, request: Request) -> Loaded:
-        return Loaded(self.groups | set(request.groups), self.tools | {tool.qualified_id for tool in request.tools})
+        return Loaded(self.groups.union(request.groups), self.tools | {tool.qualified_id for tool in request.tools})
 
     def all_groups(self, offer: Offer) -> set[str]:
         """The loaded groups, those of single tools included."""

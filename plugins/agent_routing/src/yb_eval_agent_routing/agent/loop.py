@@ -208,7 +208,13 @@ class _Conversation:
                 text, failed = self._tool_call(trace, call, offered)
             made.append({"id": identity, "name": call.name, "arguments": dict(call.arguments or {})})
             results.append(
-                {"role": "tool", "id": identity, "name": call.name, "content": text, **({"failed": True} if failed else {})}
+                {
+                    "role": "tool",
+                    "id": identity,
+                    "name": call.name,
+                    "content": text,
+                    **({"failed": True} if failed else {}),
+                }
             )
         self.messages.append({"role": "assistant", "content": self.transcript[-1]["content"], "tool_calls": made})
         self.messages += results

@@ -40,7 +40,9 @@ def render(offer: Offer) -> Menu:
     parts = [_table(("Group ID", "Name", "Covers"), rows)]
     for group in offer.deferred:
         if group.id in offer.expanded:
-            tools = [(t.definition["name"], cell(t.tool.description) or "(no description)") for t in offer.tools_of(group.id)]
+            tools = [
+                (t.definition["name"], cell(t.tool.description) or "(no description)") for t in offer.tools_of(group.id)
+            ]
             parts.append(f"#### Tools of {cell(group.id)}\n\n{_table(('Tool', 'Description'), tools)}")
     return Menu("\n\n".join(parts), tuple(group.id for group in offer.deferred))
 

@@ -196,10 +196,10 @@ def _reason(error: BaseException, source: Source) -> str:
 
 
 def _last_line(log: IO[str]) -> str:
-    """The last thing that the server wrote to its standard error."""
+    """The last thing in words that the server wrote to its standard error."""
     log.flush()
     log.seek(max(0, log.seek(0, 2) - _TAIL))
-    lines = [line.strip() for line in log.read().splitlines() if line.strip()]
+    lines = [line.strip(" |\t") for line in log.read().splitlines() if any(map(str.isalnum, line))]
     return lines[-1] if lines else ""
 
 

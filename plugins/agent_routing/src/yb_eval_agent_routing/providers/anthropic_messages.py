@@ -104,7 +104,9 @@ def from_message(message: Any) -> dict[str, Any]:
     text = "".join(block.text for block in blocks if block.type == "text")
     calls = [{"name": block.name, "arguments": _input(block.input)} for block in blocks if block.type == "tool_use"]
     usage = message.usage
-    return _answer(text, calls, usage.input_tokens if usage else None, usage and usage.output_tokens, message.stop_reason)
+    return _answer(
+        text, calls, usage.input_tokens if usage else None, usage and usage.output_tokens, message.stop_reason
+    )
 
 
 def from_events(events: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from yb_eval.digest import identify
 from yb_eval.targets import CallableTarget
 from yb_eval_agent_routing.agent import LOAD_TOOLS, SEARCH_TOOLS, Offers
 from yb_eval_agent_routing.agent.offer import Offer
-from yb_eval_agent_routing.retrieval import B, K1
+from yb_eval_agent_routing.retrieval import K1, B
 
 #: Of a large group, offered tool by tool: how many of its tools are loaded.
 TOOLS_OF_LARGE = 5
@@ -31,7 +31,9 @@ class Retriever:
         last = request["messages"][-1]
         if request["purpose"] == "route":
             return {"text": orjson.dumps(self._choice(request, last["content"])).decode()}
-        names = {tool["name"] for tool in request["tools"]} & {LOAD_TOOLS, SEARCH_TOOLS} if last["role"] == "user" else ()
+        names = (
+            {tool["name"] for tool in request["tools"]} & {LOAD_TOOLS, SEARCH_TOOLS} if last["role"] == "user" else ()
+        )
         if LOAD_TOOLS in names:
             choice = self._choice(request, last["content"])
             if any(choice.values()):

@@ -127,9 +127,7 @@ def from_chunks(chunks: Any) -> dict[str, Any]:
             stop = choice.finish_reason or stop
     if stop is None:
         raise ProviderFailure("the stream ended before the answer did")
-    calls = [
-        {"name": "".join(name), "arguments": "".join(arguments)} for _, (name, arguments) in sorted(parts.items())
-    ]
+    calls = [{"name": "".join(name), "arguments": "".join(arguments)} for _, (name, arguments) in sorted(parts.items())]
     return _answer("".join(text), calls, usage, stop)
 
 

@@ -57,7 +57,7 @@ class AssignmentDetector:
     types = frozenset({"secret"})
 
     def __init__(self, *, feature: int) -> None:
-        self._feature = feature
+        self.announced_by = feature
         table = load_table("keywords.toml")
         joiners = "|".join((_ASSIGNED, _TAGGED, _ATTRIBUTE, _SPOKEN, _BARE))
         # The name must end in the keyword: `tokenizationId` and `secretary` announce nothing.
@@ -65,10 +65,6 @@ class AssignmentDetector:
             kind: compile_bytes(f"(?:{_names(table[kind])})(?:{joiners})", latin1=True)
             for kind in ("password", "token")
         }
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether a name was seen."""
-        return bool(features & self._feature)
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the values that pass the test of their kind."""

@@ -17,9 +17,8 @@ class Detector(Protocol):
     types: frozenset[str]
     """The finding types it can report."""
 
-    def wanted(self, features: int) -> bool:
-        """Tell whether a view with these feature bits can hold anything for this detector."""
-        ...
+    announced_by: int
+    """The feature bits one of which is in every view that holds something for it."""
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield what the view holds, of both strengths, in any order; findings may overlap."""

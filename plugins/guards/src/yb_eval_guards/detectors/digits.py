@@ -175,5 +175,5 @@ def _prefixes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[D
         total += ord(size) - ord("0")
         if total > _MAX:
             return
-        if total >= _MIN and last:
+        if total >= _MIN and last and not _SHAPES.fullmatch(sizes, 0, last + 1):
             yield _digits(text, spans, 0, last)

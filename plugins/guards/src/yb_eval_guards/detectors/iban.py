@@ -42,12 +42,8 @@ class IbanDetector:
     types = frozenset({"iban"})
 
     def __init__(self, *, feature: int) -> None:
-        self._feature = feature
+        self.announced_by = feature
         self._lengths = iban_lengths()
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether the view can hold an IBAN."""
-        return bool(features & self._feature)
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the IBANs whose check digits, country and national structure hold."""

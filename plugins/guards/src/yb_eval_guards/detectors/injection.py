@@ -73,14 +73,14 @@ class InjectionDetector:
                 by_needs.setdefault(needs, []).append(phrase)
             for needs, phrases in by_needs.items():
                 self._phrases.setdefault(_last_bit(needs), []).append((needs, _Compiled(family, phrases)))
-        self._any = sum(self._phrases)
+        self.announced_by = sum(self._phrases)
 
     def wanted(self, features: int) -> bool:
-        """Tell whether the view has the words of some phrase."""
-        return bool(features & self._any) and any(True for _ in self._candidates(features))
+        """Tell whether the view has all the words that some phrase needs."""
+        return bool(features & self.announced_by) and any(True for _ in self._candidates(features))
 
     def _candidates(self, features: int) -> Iterator[_Compiled]:
-        seen = features & self._any
+        seen = features & self.announced_by
         while seen:
             bit = _last_bit(seen)
             seen ^= bit

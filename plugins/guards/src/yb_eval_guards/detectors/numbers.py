@@ -156,13 +156,9 @@ class NumberDetector:
 
     def __init__(self, *, runs: int, groups: int, labels: int, table: Labels | None = None) -> None:
         """`runs`, `groups`, `labels`: the feature bits that announce digit runs, digit groups and label words."""
-        self._runs, self._groups, self._labels = runs, groups, labels
-        self._any = runs | groups | labels
+        self._groups, self._labels = groups, labels
+        self.announced_by = runs | groups | labels
         self._table = load_labels() if table is None else table
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether the view can hold a number."""
-        return bool(features & self._any)
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the numbers whose checksum holds, each with the best reading of what it is."""

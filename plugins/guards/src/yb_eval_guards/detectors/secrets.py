@@ -43,13 +43,9 @@ class TokenDetector:
     def __init__(self, *, features: dict[str, int], rules: tuple[SecretRule, ...]) -> None:
         """`features`: for each rule's name the bit of its trigger."""
         self._rules = [(features[rule.name], rule, compile_bytes(rule.pattern, latin1=True)) for rule in rules]
-        self._any = 0
+        self.announced_by = 0
         for bit, _, _ in self._rules:
-            self._any |= bit
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether a token's prefix was seen."""
-        return bool(features & self._any)
+            self.announced_by |= bit
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the tokens that are long and varied enough and no placeholder."""
@@ -95,11 +91,7 @@ class JwtDetector:
     types = frozenset({"secret"})
 
     def __init__(self, *, feature: int) -> None:
-        self._feature = feature
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether the start of an encoded JSON object was seen."""
-        return bool(features & self._feature)
+        self.announced_by = feature
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the tokens with a decodable header."""
@@ -137,11 +129,7 @@ class PrivateKeyDetector:
     types = frozenset({"secret"})
 
     def __init__(self, *, feature: int) -> None:
-        self._feature = feature
-
-    def wanted(self, features: int) -> bool:
-        """Tell whether a private key's header was seen."""
-        return bool(features & self._feature)
+        self.announced_by = feature
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield every key. Each header looks no further than the next dashes, so repeated headers cost nothing."""

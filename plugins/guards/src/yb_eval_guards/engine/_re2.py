@@ -11,6 +11,9 @@ __all__ = ["Re2Engine"]
 
 # What the automata of the features may grow to; they are split until each fits.
 _MEMORY = 64 << 20
+# One automaton of all patterns has so many states that RE2 keeps throwing them away: three smaller ones are three times as
+# fast as one.
+_PER_SET = 128
 # RE2 answers None both for "no match" and for "did not fit". No text holds two borders side by side, so this pattern can
 # only be matched by the probe, and the probe must match it.
 _PROBE = BORDER + BORDER
@@ -23,7 +26,11 @@ class Re2Engine:
     name: EngineName = "re2"
 
     def __init__(self, patterns: tuple[FeaturePattern, ...]) -> None:
-        self._sets = list(_sets(patterns))
+        self._sets = [
+            compiled
+            for first in range(0, len(patterns), _PER_SET)
+            for compiled in _sets(patterns[first : first + _PER_SET])
+        ]
 
     def features(self, texts: Sequence[bytes]) -> list[int]:
         """Return for each text the sum of the bits of the patterns that match in it."""

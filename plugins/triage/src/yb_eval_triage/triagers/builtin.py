@@ -89,7 +89,9 @@ class BuiltinTriager:
         fitted = train_model(
             task,
             read_examples(material.train, task=task, where=task.files["train"]),
-            read_examples(material.validation, task=task, where=task.files["validation"]) if material.validation else [],
+            read_examples(material.validation, task=task, where=task.files["validation"])
+            if material.validation
+            else [],
             key=key,
             read=partial(read_item, words=words),
         )

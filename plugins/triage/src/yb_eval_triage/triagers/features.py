@@ -132,9 +132,7 @@ class Vocabulary:
             idf = self.idf[: self.words] if family == 0 else self.idf[self.words :]
             column = self._columns[family][grams.bucket]
             hit = column >= 0
-            matrix = sparse.csr_matrix(
-                (np.ones(int(hit.sum()), np.float32), (grams.document[hit], column[hit])), shape=(len(texts), len(idf))
-            )
+            matrix = _counts(grams.document[hit], column[hit], (len(texts), len(idf)))
             matrix.data = (1 + np.log(matrix.data)) * idf[matrix.indices]
             seen = np.bincount(_rows(matrix), weights=matrix.data.astype(np.float64) ** 2, minlength=len(texts))
             missed = np.bincount(grams.document[~hit], minlength=len(texts)) * self.unseen[family] ** 2
@@ -194,6 +192,22 @@ def _table(buckets: NDArray[np.int32]) -> NDArray[np.int32]:
     table = np.full(1 << BUCKET_BITS, -1, np.int32)
     table[buckets] = np.arange(len(buckets), dtype=np.int32)
     return table
+
+
+def _counts(row: NDArray[np.int32], column: NDArray[np.int32], shape: tuple[int, int]) -> Any:
+    """A CSR matrix of how often each (row, column) occurs, columns ascending within a row.
+
+    By one sort of plain numbers: scipy's way there sorts pairs row by row, which takes three times as long.
+    """
+    width = max(shape[1], 1)
+    place = row.astype(np.int64) * width + column
+    # Half as wide numbers sort twice as fast, and a batch nearly always fits.
+    place = np.sort(place.astype(np.int32) if shape[0] * width < 2**31 else place)
+    first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]])) if len(place) else np.zeros(0, np.int64)
+    distinct = place[first]
+    count = np.diff(np.append(first, len(place))).astype(np.float32)
+    ends = np.searchsorted(distinct, np.arange(shape[0] + 1, dtype=np.int64) * width)
+    return sparse.csr_matrix((count, (distinct % width).astype(np.int32), ends.astype(np.int32)), shape=shape)
 
 
 def _rows(matrix: Any) -> NDArray[np.int64]:

@@ -1,0 +1,61 @@
+"""The compiled tables, made once in a process for each strength and engine: they never change and know no scanner."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import attrs
+
+from .detectors.assignments import AssignmentDetector
+from .detectors.base import Detector
+from .detectors.iban import IbanDetector
+from .detectors.injection import InjectionDetector
+from .detectors.numbers import NumberDetector
+from .detectors.phrases import PhraseTable
+from .detectors.secrets import JwtDetector, PrivateKeyDetector, TokenDetector, load_secret_rules
+from .engine import Engine, EngineChoice, build_engine
+from .features import build_features
+from .finding import Strength
+from .tables import load_table
+
+__all__ = ["SharedParts", "shared_parts"]
+
+
+@attrs.frozen(slots=True, kw_only=True, eq=False)
+class SharedParts:
+    """What scanners of one strength and engine have in common."""
+
+    engine: Engine
+    bits: dict[str, int]
+    detectors: tuple[Detector, ...]
+    injection: InjectionDetector
+    leet_starts: frozenset[str]
+
+
+def _by_prefix(bits: dict[str, int], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): bit for name, bit in bits.items() if name.startswith(prefix)}
+
+
+@lru_cache(maxsize=8)
+def shared_parts(strength: Strength, engine: EngineChoice) -> SharedParts:
+    """Compile the features and detectors: about a second with hyperscan, most of it the engine's."""
+    phrases = PhraseTable(load_table("injection.toml"))
+    secrets = load_secret_rules()
+    table = build_features(phrases, secrets, any_digits=strength == "warn")
+    bits = table.bits
+    injection = InjectionDetector(table=phrases, bits=_by_prefix(bits, "set:"), family_bits=_by_prefix(bits, "family:"))
+    return SharedParts(
+        engine=build_engine(table.patterns, engine),
+        bits=bits,
+        detectors=(
+            NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
+            IbanDetector(feature=bits["iban"]),
+            TokenDetector(features=_by_prefix(bits, "token:"), rules=secrets),
+            JwtDetector(feature=bits["jwt"]),
+            PrivateKeyDetector(feature=bits["pem"]),
+            AssignmentDetector(feature=bits["keyword"]),
+            injection,
+        ),
+        injection=injection,
+        leet_starts=phrases.leet_starts,
+    )

@@ -1,0 +1,177 @@
+"""yb-eval.toml: composed runs, profiles, precedence, and what is said when it is wrong."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def composed(project, parity_rows):
+    project.rows(parity_rows(20))
+    project.rows(parity_rows(10, wrong=1), "other.jsonl")
+    project.write(
+        "yb-eval.toml",
+        """
+[suites.toy]
+rows = "rows.jsonl"
+
+[suites.second]
+suite = "toy"
+rows = "other.jsonl"
+min-accuracy = 0.8
+gate = ["warn: accuracy >= 0.99"]
+
+[profiles.strict.suites.second]
+min-accuracy = 0.95
+""",
+    )
+    return project
+
+
+def test_a_composed_run_has_one_verdict_and_ids_built_from_its_children(composed):
+    report = composed.report()
+    assert [suite["name"] for suite in report["suites"]] == ["toy", "second"]
+    assert report["verdict"] == "pass"
+    ids = {report["run_id"], *(suite["run_id"] for suite in report["suites"])}
+    assert len(ids) == 3
+    for run_id in ids:
+        composed("verify", run_id)
+        composed("show", run_id)
+    assert json.loads(composed("show", "latest", "--format", "json").stdout)["run_id"] == report["run_id"]
+
+
+def test_the_order_of_suites_and_how_many_run_at_once_change_no_id(composed):
+    report = composed.report()
+    assert composed.report("--suite-jobs", 2)["run_id"] == report["run_id"]
+    assert composed.report("second", "toy")["run_id"] == report["run_id"]
+
+
+def test_one_failing_suite_fails_the_run_and_the_others_still_run(composed):
+    report = composed.report("--profile", "strict", code=1)
+    assert [suite["verdict"] for suite in report["suites"]] == ["pass", "fail"]
+
+
+def test_fail_fast_begins_no_further_suite(composed):
+    done = composed("run", "second", "--min-accuracy", 1, "toy", "--fail-fast", "--json", code=1)
+    report = json.loads(done.stdout)
+    assert [suite["name"] for suite in report["suites"]] == ["second"]
+    assert report["left_out"] == ["toy"] and report["run_id"] is None
+    assert "not run, because of --fail-fast: toy" in done.stderr
+
+
+def test_only_chooses_among_the_listed_suites(composed):
+    assert [s["name"] for s in composed.report("--only", "second")["suites"]] == ["second"]
+    assert "did you mean 'second'" in composed("run", "--only", "secnd", code=2).stderr
+
+
+def test_one_invalid_dataset_refuses_the_whole_run_before_anything_is_evaluated(composed):
+    composed.write("other.jsonl", "{}\n")
+    assert "other.jsonl:1" in composed("run", code=2).stderr
+    assert not list(composed.folder.glob(".yb-eval/objects/**/*"))
+
+
+def test_command_line_before_environment_before_file_before_default(composed):
+    def floor(*arguments, **env):
+        report = composed.report("second", *arguments, code=None, **env)
+        return report["suites"][0]["gates"][1]["gate"]
+
+    assert floor() == "accuracy >= 0.8"
+    assert floor(YB_EVAL_TOY_MIN_ACCURACY="0.7") == "accuracy >= 0.7"
+    assert floor("--min-accuracy", 0.6, YB_EVAL_TOY_MIN_ACCURACY="0.7") == "accuracy >= 0.6"
+    assert composed.report("toy")["suites"][0]["gates"][1]["gate"] == "accuracy >= 0.9"
+    assert composed.report("--limit", 5, "toy", YB_EVAL_LIMIT=3)["suites"][0]["counts"]["samples"] == 5
+    assert composed.report("toy", YB_EVAL_LIMIT=3)["suites"][0]["counts"]["samples"] == 3
+
+
+def test_gates_of_the_file_and_of_the_command_line_add_up(composed):
+    gates = composed.report("second", "--gate", "coverage == 1")["suites"][0]["gates"]
+    assert [gate["gate"] for gate in gates][-2:] == ["accuracy >= 0.99", "coverage == 1"]
+
+
+def test_paths_of_the_file_start_in_its_folder(composed):
+    composed.write("sub/keep", "")
+    done = composed("run", "--config", composed.folder / "yb-eval.toml", "--json")
+    assert json.loads(done.stdout)["verdict"] == "pass"
+
+
+def test_pyproject_can_hold_the_configuration(project, parity_rows):
+    project.rows(parity_rows(4))
+    project.write("pyproject.toml", "[tool.other]\nx = 1\n[tool.yb-eval.suites.toy]\nlimit = 2\n")
+    assert project.report()["suites"][0]["counts"]["samples"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[suites.toy\n", "yb-eval.toml:1"),
+        ("[suite.toy]\n", "yb-eval.toml:1: unknown key 'suite' (did you mean 'suites'?)"),
+        ("[suites.toy]\n\nmin-acuracy = 1\n", "yb-eval.toml:3: unknown option 'min-acuracy' (did you mean 'min-accuracy'?)"),
+        ("[suites.toy]\nmin-accuracy = 'high'\n", "yb-eval.toml:2: a number is expected"),
+        ("[suites.toy]\nmin-accuracy = 1.5\n", "yb-eval.toml:2: 1.5 is out of range"),
+        ("[suites.toy]\nmin-accuracy = nan\n", "yb-eval.toml:2: nan is not a finite number"),
+        ("[suites.toy]\njobs = true\n", "yb-eval.toml:2: an integer is expected"),
+        ("[suites.toy]\ngate = 'accuracy >= 1'\n", "yb-eval.toml:2: a list is expected"),
+        ("[suites.tooy]\n", "unknown suite 'tooy' (did you mean 'toy'?)"),
+        ("[suites.a]\nsuite = 3\n", "yb-eval.toml:2: 'suite' is a suite's name"),
+        ("[run]\nreprot = []\n[suites.toy]\n", "yb-eval.toml:2: unknown option 'reprot' (did you mean 'report'?)"),
+        ("suites = 3\n", "yb-eval.toml:1: 'suites' is a table"),
+        ("[suites]\ntoy = 3\n", "yb-eval.toml:2: 'toy' is a table"),
+        ("[profiles.x]\nsuits = {}\n[suites.toy]\n", "yb-eval.toml:2: unknown key 'suits'"),
+        ("\xff", "yb-eval.toml"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_line(project, parity_rows, text, said):
+    project.rows(parity_rows(4))
+    project.write("yb-eval.toml", text.encode("latin-1") if "\xff" in text else text)
+    assert said in project("run", code=2).stderr
+    assert said in project("config", "check", code=2).stderr
+
+
+def test_config_check_explains_every_fault_profiles_and_gates_too(composed):
+    assert "all well" in composed("config", "check").stdout
+    text = (composed.folder / "yb-eval.toml").read_text()
+    text = text.replace('"warn: accuracy >= 0.99"', '"acuracy >= 0.99"').replace("min-accuracy = 0.95", "min-acc = 1")
+    composed.write("yb-eval.toml", text)
+    said = composed("config", "check", code=2).stderr
+    assert "did you mean 'accuracy'" in said and "unknown option 'min-acc'" in said
+
+
+def test_config_show_says_where_each_value_came_from(composed):
+    shown = composed("config", "show", YB_EVAL_JOBS=2).stdout
+    assert "min-accuracy = 0.8  # yb-eval.toml" in shown and "jobs = 2  # environment" in shown
+    assert "seed" not in shown and "seed = 0  # default" in composed("config", "show", "--all").stdout
+    assert "min-accuracy = 0.95" in composed("config", "show", "--profile", "strict").stdout
+    assert "did you mean 'strict'" in composed("config", "show", "--profile", "strct", code=2).stderr
+
+
+def test_the_schema_accepts_good_files_and_refuses_bad_ones(composed):
+    jsonschema = pytest.importorskip("jsonschema")
+    import tomllib
+
+    schema = json.loads(composed("config", "schema").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    good = tomllib.loads((composed.folder / "yb-eval.toml").read_text())
+    assert list(validator.iter_errors(good)) == []
+    for bad in (
+        {"suites": {"toy": {"min-acuracy": 1}}},
+        {"suites": {"x": {}}},
+        {"suites": {"toy": {"jobs": 0}}},
+        {"x": 1},
+    ):
+        assert list(validator.iter_errors(bad)), bad
+
+
+def test_several_tests_against_baselines_are_corrected_for_being_several(project, parity_rows):
+    """Holm: a p-value that one test alone would fail at 5 % stands among two."""
+    rows = list(parity_rows(60))
+    project.rows(rows)
+    project.report("toy", "--save", "base.json")
+    flipped = [{**row, "text": row["text"] + "x"} if index < 6 else row for index, row in enumerate(rows)]
+    project.rows(flipped, "worse.jsonl")
+    table = 'suite = "toy"\nagainst = "base.json"\nmin-accuracy = 0.0\ngate = ["no_worse(accuracy)"]\n'
+    project.write("yb-eval.toml", f'[suites.a]\nrows = "worse.jsonl"\n{table}[suites.b]\nrows = "rows.jsonl"\n{table}')
+    alone = project.report("--only", "a", code=1)
+    assert "p=0.031" in alone["suites"][0]["gates"][-1]["reason"]
+    together = project.report()
+    assert "Holm 0.0625" in together["suites"][0]["gates"][-1]["reason"]
+    assert together["suites"][0]["comparison"]["judgements"][""]["adjusted_p"] == pytest.approx(0.0625)
