@@ -45,7 +45,7 @@ def livemcpbench(source: Path) -> dict[str, bytes]:
         server_of(ids[server["name"]], tools_of(server), name=server["name"].strip(), description=server["description"])
         for server in servers
     )
-    header = {
+    header: Row = {
         "id": "livemcpbench",
         "note": "LiveMCPBench: 70 servers, 527 tools, 90 tasks; see README.md and NOTICE",
         "environments": [{"id": "livemcpbench", "catalogue": "catalogue.json"}],

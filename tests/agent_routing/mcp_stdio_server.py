@@ -20,7 +20,7 @@ PAGE = 4
 def schema(behaviour: str) -> dict[str, Any]:
     made: dict[str, Any] = {"type": "object", "properties": {}}
     if behaviour == "deep":
-        for _ in range(100):
+        for _ in range(40):
             made = {"type": "object", "properties": {"x": made}}
     return made
 
@@ -28,10 +28,11 @@ def schema(behaviour: str) -> dict[str, Any]:
 def page(behaviour: str, cursor: str | None) -> dict[str, Any]:
     """The tools from `cursor` on, and the cursor of the next page."""
     start = int(cursor or 0)
+    token = os.environ.get("SERVER_TOKEN")
     tools = [
         {
             "name": f"tool_{number:02d}",
-            "description": f"The tool {number}",
+            "description": f"The tool {number}" + (f" of {token}" if behaviour == "repeats" else ""),
             "inputSchema": schema(behaviour),
             "annotations": {"readOnlyHint": number % 2 == 0},
         }
@@ -39,13 +40,9 @@ def page(behaviour: str, cursor: str | None) -> dict[str, Any]:
     ]
     if behaviour == "twice":
         tools *= 2
-    if behaviour == "many":
-        tools = [{**tools[0], "name": f"{start}-{number}"} for number in range(9_000)]
     after = start + PAGE
     if behaviour == "circle":
         return {"tools": tools, "nextCursor": str(after % 8)}
-    if behaviour in ("endless", "many"):
-        return {"tools": tools if behaviour == "many" else [], "nextCursor": str(after)}
     return {"tools": tools, **({"nextCursor": str(after)} if after < COUNT else {})}
 
 
@@ -57,7 +54,7 @@ def answer(behaviour: str, request: dict[str, Any]) -> dict[str, Any]:
         return {"result": {**said, "instructions": "Mind the pages"}}
     if request["method"] == "tools/list" and behaviour != "toolless":
         if behaviour == "odd":
-            return {"result": {"tools": [{"name": 7}]}}
+            return {"result": {"tools": [{"name": 7, "inputSchema": {"type": "object"}}]}}
         return {"result": page(behaviour, request.get("params", {}).get("cursor"))}
     return {"error": {"code": -32601, "message": f"no such method: {request['method']}"}}
 
@@ -74,6 +71,9 @@ def main(behaviour: str) -> None:
         print("Hello, this is not JSON", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
+        if behaviour == "babbles":
+            print('{"jsonrpc": "2.0", "id": ' + "[" * 500, flush=True)
+            continue
         if "id" in request:
             print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer(behaviour, request)}), flush=True)
 

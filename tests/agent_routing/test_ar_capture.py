@@ -166,11 +166,15 @@ def test_a_variable_is_passed_on_by_name_and_its_value_is_nowhere(run: Run, monk
     assert str(failed.exception) == "the server 'x': Connection closed; it wrote: 'cannot start with the token ***'"
 
 
+def test_a_secret_that_a_server_repeats_is_masked_and_an_ordinary_variable_is_not() -> None:
+    server = capture("x", own("repeats", SERVER_TOKEN="tok-48151623", LOG_LEVEL="The tool"))
+    assert server.tools[0]["description"] == "The tool 0 of ***"
+
+
 FAILING = {
     "dies": "Connection closed; it wrote: 'cannot start with the token nothing'",
     "toolless": "no such method: tools/list",
     "odd": "it answers otherwise than the protocol says: tools.0.name",
-    "many": "more than 20,000 tools",
     "circle": "its pages of tools go round in a circle: a cursor came twice",
     "twice": "$.tools[4].name: the server has another tool of this name",
     "deep": "nested deeper than 64",
@@ -187,6 +191,21 @@ def test_a_server_that_fails_is_an_error_with_its_reason(behaviour: str) -> None
     assert caught.value.exit_code == 3
 
 
+def test_a_server_without_an_end_is_stopped_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("yb_eval_agent_routing.capturing.servers.MAX_TOOLS", 5)
+    with pytest.raises(CaptureError, match="more than 5 tools"):
+        capture("x", own())
+    monkeypatch.undo()
+    monkeypatch.setattr("yb_eval_agent_routing.capturing.servers.MAX_PAGES", 2)
+    with pytest.raises(CaptureError, match="more than 2 pages of tools"):
+        capture("x", own())
+
+
+def test_a_server_whose_answers_cannot_be_read_says_so_when_time_is_up() -> None:
+    with pytest.raises(CaptureError, match="no answer within 1 seconds; what it said cannot be read"):
+        capture("x", own("babbles"), timeout=1)
+
+
 def test_a_server_that_talks_before_its_answers_is_captured_all_the_same() -> None:
     assert len(capture("x", own("noise")).tools) == 10
 
@@ -194,8 +213,8 @@ def test_a_server_that_talks_before_its_answers_is_captured_all_the_same() -> No
 def test_a_server_that_hangs_is_given_up_and_stopped(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     program = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-    with pytest.raises(CaptureError, match="no answer within 2 seconds"):
-        capture("x", Stdio(command=sys.executable, args=("-c", program)), timeout=2)
+    with pytest.raises(CaptureError, match=r"no answer within 1\.5 seconds"):
+        capture("x", Stdio(command=sys.executable, args=("-c", program)), timeout=1.5)
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text(encoding="utf-8")), 0)
 

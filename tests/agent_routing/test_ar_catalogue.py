@@ -16,7 +16,12 @@ from yb_eval.model import FileDigest
 from yb_eval_agent_routing.catalogue import SCHEMA, Catalogue, group_id, read_catalogue, server_of
 from yb_eval_agent_routing.model import Tool
 
-LOG = {"name": "log", "description": "History", "annotations": {"readOnlyHint": True}, "inputSchema": {"type": "object"}}
+LOG = {
+    "name": "log",
+    "description": "History",
+    "annotations": {"readOnlyHint": True},
+    "inputSchema": {"type": "object"},
+}
 COMMIT = {"name": "commit", "title": "Commit", "annotations": {"readOnlyHint": False}}
 
 
@@ -81,7 +86,9 @@ _TOOL = st.fixed_dictionaries(
 )
 
 
-@given(st.dictionaries(_ID, st.lists(_TOOL, max_size=4, unique_by=lambda tool: tool["name"]), min_size=1, max_size=5))
+@given(
+    st.dictionaries(_ID, st.lists(_TOOL, max_size=4, unique_by=lambda tool: str(tool["name"])), min_size=1, max_size=5)
+)
 def test_any_catalogue_survives_writing_and_reading(servers: dict[str, list[dict[str, Any]]]) -> None:
     catalogue = Catalogue.of(server_of(name, tools) for name, tools in servers.items())
     assert reading(catalogue.to_bytes()) == catalogue

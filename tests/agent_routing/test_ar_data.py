@@ -120,7 +120,10 @@ def test_russian_scenarios_are_in_russian_and_english_ones_are_not() -> None:
 
 
 def test_an_app_that_is_not_connected_is_not_on_the_menu() -> None:
-    apps = r"Slack|Salesforce|ServiceNow|GitLab|Trello|PagerDuty|Notion|Microsoft Teams|Todoist|Bitbucket|HubSpot|Outlook|MongoDB|Figma|Jira"
+    apps = (
+        r"Slack|Salesforce|ServiceNow|GitLab|Trello|PagerDuty|Notion|Microsoft Teams|Todoist|"
+        r"Bitbucket|HubSpot|Outlook|MongoDB|Figma|Jira"
+    )
     for scenario in shipped("negatives"):
         if "negative:not-connected" in scenario.tags:
             (app,) = re.findall(apps, scenario.message)
@@ -214,7 +217,9 @@ def _upstream(folder: Path) -> Path:
     """Small files in the upstreams' shapes."""
 
     def server(name: str, *tools: str) -> dict[str, Any]:
-        listed = [{"name": tool, "description": None, "inputSchema": {}, "annotations": None} for tool in tools]
+        listed: list[dict[str, Any]] = [
+            {"name": tool, "description": None, "inputSchema": {}, "annotations": None} for tool in tools
+        ]
         inner = {"server_name": "x", "version": "1", "tools": listed}
         config = {"mcpServers": {"x": {"env": {"KEY": "hidden"}}}}
         return {"name": name, "description": "d", "web": "w", "config": config, "tools": {f"{name[-1]}-id": inner}}

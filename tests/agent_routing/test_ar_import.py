@@ -68,8 +68,8 @@ def test_partial_writes_the_others_and_still_does_not_pass(run: Any) -> None:
 
 
 def test_a_hanging_server_does_not_hold_up_the_others(run: Any) -> None:
-    result = run({"slow": own("hangs"), "good": own()}, "--partial", "--timeout", "3")
-    assert "failed: the server 'slow': no answer within 3 seconds" in result.stderr
+    result = run({"slow": own("hangs"), "good": own()}, "--partial", "--timeout", "2")
+    assert "failed: the server 'slow': no answer within 2 seconds" in result.stderr
     assert captured() == ["good"]
 
 
@@ -164,7 +164,9 @@ def test_what_is_wrong_with_one_server_concerns_that_server_only(tmp_path: Path,
         ('{"mcpServers": {"a": {}, "a": {}}}', "$.mcpServers.a: the key is repeated"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_refused_without_its_content(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_that_is_no_configuration_is_refused_without_its_content(
+    tmp_path: Path, text: str, message: str
+) -> None:
     with pytest.raises(DatasetError) as caught:
         reading(tmp_path / "c.json", text)
     assert message in str(caught.value)

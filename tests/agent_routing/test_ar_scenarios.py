@@ -200,7 +200,10 @@ def test_the_mode_filter_drops_what_writes_unless_the_mode_or_the_group_allows_i
 
 
 REFUSED: dict[str, tuple[Document, str]] = {
-    "unknown group": (case(expected=["wikki"]), "$.scenarios[0].expected[0]: the environment 'desk' has no group 'wikki'"),
+    "unknown group": (
+        case(expected=["wikki"]),
+        "$.scenarios[0].expected[0]: the environment 'desk' has no group 'wikki'",
+    ),
     "unknown group in any_of": (case(any_of=[["wiki", "x"]]), "$.scenarios[0].any_of[0][1]: the environment"),
     "unknown acceptable": (case(expected=["wiki"], acceptable=["x"]), "$.scenarios[0].acceptable[0]: the environment"),
     "group that is off": (case(expected=["mail"]), "$.scenarios[0].expected[0]: the group 'mail' is off"),
@@ -245,7 +248,10 @@ REFUSED: dict[str, tuple[Document, str]] = {
         {"id": "one", "messages": [{"role": "system", "content": "x"}]},
         "$.scenarios[0].messages[0].role: ",
     ),
-    "empty turn": ({"id": "one", "messages": [{"role": "user", "content": " "}]}, "$.scenarios[0].messages[0].content: "),
+    "empty turn": (
+        {"id": "one", "messages": [{"role": "user", "content": " "}]},
+        "$.scenarios[0].messages[0].content: ",
+    ),
     "negative threshold": (case(expand_threshold=-1), "$.scenarios[0].expand_threshold: "),
     "threshold that is no integer": (case(expand_threshold=2.5), "$.scenarios[0].expand_threshold: must be an integer"),
     "repeated tag": (case(tags=["a", "a"]), "$.scenarios[0].tags: "),
@@ -279,7 +285,10 @@ def _changed(change: Callable[[Document], Any]) -> Document:
 
 
 ENVIRONMENTS: dict[str, tuple[Document, str]] = {
-    "repeated group": (_changed(lambda e: e["capabilities"].append({"id": "wiki"})), ".capabilities[5].id: the group 'w"),
+    "repeated group": (
+        _changed(lambda e: e["capabilities"].append({"id": "wiki"})),
+        ".capabilities[5].id: the group 'w",
+    ),
     "slash in a group": (_changed(lambda e: e["capabilities"].append({"id": "a/b"})), ".capabilities[5].id: "),
     "repeated tool": (
         _changed(lambda e: e["tools"].append({"name": "search", "capability": "wiki"})),
@@ -289,7 +298,10 @@ ENVIRONMENTS: dict[str, tuple[Document, str]] = {
         _changed(lambda e: e["tools"].append({"name": "x", "capability": "wikki"})),
         ".tools[6].capability: no group 'wikki' for the tool 'x' (did you mean 'wiki'?)",
     ),
-    "unknown state": (_changed(lambda e: e["capabilities"].append({"id": "x", "state": "on"})), ".capabilities[5].state: "),
+    "unknown state": (
+        _changed(lambda e: e["capabilities"].append({"id": "x", "state": "on"})),
+        ".capabilities[5].state: ",
+    ),
     "no group": ({"id": "desk"}, ": an environment without a group"),
     "catalogue and file": ({"catalogue": "a.json", "file": "b.json"}, ".file: an environment from another file"),
     "file and groups": ({**DESK, "file": "b.json"}, ".file: an environment from another file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -46,7 +47,7 @@ def test_a_smaller_menu_is_a_part_of_a_larger_one(name: str) -> None:
     for scenario in scaled(loaded(name), seed=3).scenarios:
         menus.setdefault(scenario.id.rpartition("@")[0], []).append(groups(scenario))
     for case in menus.values():
-        assert all(small < large for small, large in zip(case, case[1:], strict=False))
+        assert all(small < large for small, large in pairwise(case))
 
 
 def test_the_draw_hangs_on_the_seed_and_on_nothing_else() -> None:
@@ -121,7 +122,8 @@ def test_ablations_keep_the_full_menu_beside_the_altered_ones() -> None:
 def test_without_descriptions_names_are_all_there_is() -> None:
     for scenario in ablated(loaded("default"), ["no-descriptions"], seed=0).scenarios[9:]:
         environment = scenario.environment
-        assert {thing.description for thing in (*environment.capabilities, *environment.tools)} == {""}
+        assert {group.description for group in environment.capabilities} == {""}
+        assert {tool.description for tool in environment.tools} == {""}
         assert environment.groups.keys() == loaded("default").environments[0].groups.keys()
 
 

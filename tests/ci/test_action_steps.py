@@ -285,6 +285,12 @@ def test_a_refused_run_says_so_everywhere_and_ends_with_2(runner, forge, project
     assert [p.name for p in job.artifacts["yb-eval"].iterdir()] == ["refused.txt"]
 
 
+def test_a_configuration_that_cannot_be_read_is_told_in_the_comment_too(runner, forge, project):
+    project.write("yb-eval.toml", "[suites.toy\n")
+    assert runner().run() == 2
+    assert "yb-eval.toml:1" in html.unescape(forge.texts()[0])
+
+
 def test_an_artifact_that_cannot_be_kept_hides_no_verdict(runner, forge, red):
     job = runner(FAIL_UPLOAD="1")
     assert job.run(suites="toy") == 1

@@ -15,7 +15,6 @@ from yb_eval.datasets import (
     Selected,
     Source,
     check_file,
-    document,
     format_of,
     formats,
     jsonl,

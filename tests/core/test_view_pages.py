@@ -127,6 +127,10 @@ def test_a_large_store_is_read_a_page_at_a_time(
     listing = site.index.listing(site.index.refs())
     assert len(listing.entries) == len(read) == index.PER_PAGE == 50 and listing.total == 120
     seen = [entry.ref.run_id for entry in listing.entries]
+    assert f"/?after={seen[-1]}" in hrefs(site.runs()) and "Newest" in text(site.runs(after=seen[-1]))
+    read.clear()
+    site = Site(store)
+    listing = site.index.listing(site.index.refs())
     while listing.older:
         listing = site.index.listing(site.index.refs(), after=listing.older)
         seen += [entry.ref.run_id for entry in listing.entries]

@@ -127,7 +127,6 @@ def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(project, parity_rows):
     import signal
     import subprocess
     import time
-
     from pathlib import Path
 
     project.rows(parity_rows(200))

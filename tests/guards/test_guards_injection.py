@@ -103,7 +103,7 @@ def test_half_of_purplellamas_direct_attacks_are_found(deny: Scanner) -> None:
     direct = [row for row in _rows("purplellama") if "scope:direct" in row["tags"]]
     assert len(direct) == 196
     assert _hits(deny, direct) / len(direct) >= 0.5
-    # The table was written with the rows of even index at hand; the others were never looked at.
+    # The table was written with the rows of even index at hand; none of the others was used in writing it.
     held_out = [row for row in direct if int(row["id"].rsplit("-", 1)[1]) % 2]
     assert _hits(deny, held_out) / len(held_out) >= 0.42
 

@@ -1,6 +1,10 @@
 # Brings the comment up to date. Whatever comes of it, the verdict stays what it is: this ends with 0.
 set -uo pipefail
 
+# Everything needed is in the report's folder. Named, the store is not looked up in the configuration, which may be what
+# the run was refused for.
+export YB_EVAL_STORE="$REPORT"
+
 arguments=(--in-summary)
 if [[ -n "$COMMENT_ID" ]]; then arguments+=(--id "$COMMENT_ID"); fi
 if [[ -f "$REPORT/report.json" ]]; then

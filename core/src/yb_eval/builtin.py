@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from yb_eval.datasets import Format, formats
 from yb_eval import executors
+from yb_eval.datasets import Format, formats
 from yb_eval.hooks import hookimpl
 from yb_eval.reports import REPORTERS, Reporter
 

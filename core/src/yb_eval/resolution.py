@@ -47,7 +47,7 @@ def resolve(options: type, layers: Iterable[Layer], *, other_names: Iterable[str
     """
     infos = {info.name: info for info in describe(options)}
     arguments: dict[str, Any] = {}
-    sources = {name: "default" for name in infos}
+    sources = dict.fromkeys(infos, "default")
     for layer in layers:
         for name, given in layer.values.items():
             info = infos.get(name)

@@ -83,6 +83,6 @@ def cli() -> None:
       yb-eval run routing          measure the reference router on the shipped data
       yb-eval describe routing     how to measure your own
 
-    Exit codes: 0 pass, 1 a gate failed, 2 refused, 3 not measured, 130 interrupted. Add --debug to any command to see a
-    traceback instead of one line.
+    Exit codes: 0 pass, 1 a gate failed, 2 refused, 3 not measured, 130 interrupted. Any command takes
+    --debug, to show a traceback instead of one line, and --log-format json, to write stderr as JSON lines.
     """

@@ -16,7 +16,7 @@ from yb_eval.reports.html.shell import environment, policy, resource
 from yb_eval.reports.view import RunView
 from yb_eval.view import trends
 from yb_eval.view.comparing import compared, suites_of
-from yb_eval.view.index import VERDICTS, Entry, Index
+from yb_eval.view.index import SCAN, VERDICTS, Entry, Index
 
 _PACKAGE = "yb_eval.view"
 _HISTORY = 60
@@ -57,7 +57,8 @@ class Site:
         asked = {"suite": suite, "verdict": verdict, "after": after}
         cards = [trends.card(self.index, name, entries) for name, entries in suites.items()]
         listing = self.index.listing(refs, suite=suite, verdict=verdict, after=after)
-        return _page("runs.html.j2", here="runs", listing=listing, cards=cards, asked=asked, root=str(self.store.root))
+        values = {"listing": listing, "cards": cards, "asked": asked, "scan": SCAN, "root": str(self.store.root)}
+        return _page("runs.html.j2", here="runs", **values)
 
     def trends(self, *, suite: str | None = None) -> Page:
         """The trends of a suite, by default of the one that ran last."""

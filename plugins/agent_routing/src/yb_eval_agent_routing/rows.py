@@ -15,7 +15,6 @@ from yb_eval.datasets.faults import step
 from yb_eval.datasets.identity import check_id, check_tags
 from yb_eval_agent_routing.model import SEPARATOR, Kind, Mode, State
 
-
 #: Between a field's name and what is wrong with it, in the errors of the validators here: see `fault_of`.
 _MARK = "\0"
 

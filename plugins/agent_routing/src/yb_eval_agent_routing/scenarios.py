@@ -41,6 +41,7 @@ SHIPPED: Mapping[str, str] = {
     "default": "agent_routing/default/scenarios.yaml",
     "wordings": "agent_routing/wordings/scenarios.yaml",
     "negatives": "agent_routing/negatives/scenarios.yaml",
+    "situations": "agent_routing/situations/scenarios.yaml",
     "livemcpbench": "agent_routing/livemcpbench/scenarios.json",
     "livemcpbench-25": "agent_routing/livemcpbench/expanded.json",
     "metatool": "agent_routing/metatool/scenarios.json",

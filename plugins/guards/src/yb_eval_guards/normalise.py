@@ -131,7 +131,8 @@ def unmix(view: View) -> View:
     return view if text == view.text else view.same_offsets(text, "homoglyphs")
 
 
-_LEET_WORD = re.compile(r"[A-Za-z0-9@$!|+]*[0-9@$!|+][A-Za-z0-9@$!|+]*")
+# A word of letters only is passed over once: it is entered at its start, and nothing of it is given back.
+_LEET_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]*+[0-9@$!|+][A-Za-z0-9@$!|+]*")
 _LEET = str.maketrans("0134578@$!|+", "oleastbasiit")
 _LEET_I = str.maketrans("1", "i")
 

@@ -9,92 +9,135 @@ from typing import Any, overload
 from attrs import define, field, frozen
 
 from yb_eval import Dataset, DatasetError, Sample, Snapshot
-from yb_eval.datasets import RowDataset
+from yb_eval.datasets import Cells, Codec, Format, RawRow, Reader, RowDataset, RowError, Source, format_of
 from yb_eval.digest import revision_id
 from yb_eval.model import FileDigest
-from yb_eval_triage.examples import gold_faults
+from yb_eval_triage.examples import row_fault
 from yb_eval_triage.task import Task
 
 #: How a sample of a run over several tasks says which one it belongs to.
 TASK_TAG = "task:"
 
+#: The names a filter may use. The data of a sample is the row itself, an object with these fields.
+_FILTERABLE = frozenset(("id", "tags", "text", "meta", "gold", "acceptable", "source", "note"))
+
 _AT_ONCE = 1_000
 
 
-@frozen(slots=True, kw_only=True)
-class Gold:
-    """What is right. What is absent is not judged."""
+@frozen(slots=True)
+class TaskCodec:
+    """A format's codec that also checks a row against the task: a misspelt label is the dataset's fault, not the
+    triager's."""
 
-    label: str | None = None
-    severity: int | None = None
-    escalate: bool | None = None
-
-
-@frozen(slots=True, kw_only=True)
-class Acceptable:
-    """Labels that are right too."""
-
-    label: tuple[str, ...] = ()
-
-
-@frozen(slots=True, kw_only=True)
-class TriageRow:
-    """An item and what is right about it. `source` and `note` are for people."""
-
-    text: str = field(metadata={"may_be_empty": True})
-    gold: Gold
-    meta: dict[str, Any] = field(factory=dict)
-    acceptable: Acceptable = Acceptable()
-    source: str | None = None
-    note: str | None = None
-
-    def request(self, sample_id: str, task: str) -> dict[str, Any]:
-        """The request to a target."""
-        return {"id": sample_id, "task": task, "text": self.text, "meta": self.meta}
+    inner: Codec
+    task: Task
 
     @property
-    def label(self) -> str | None:
-        """The gold label; where only acceptable ones are given, the first of them."""
-        if self.gold.label is None and self.acceptable.label:
-            return self.acceptable.label[0]
-        return self.gold.label
+    def cells(self) -> Cells:
+        return self.inner.cells
+
+    def check(self, raw: bytes) -> dict[str, Any]:
+        row = self.inner.check(raw)
+        fault = row_fault(row, self.task)
+        if fault is not None:
+            raise RowError(fault)
+        return row
+
+    def decode(self, raw: bytes) -> dict[str, Any]:
+        return self.inner.decode(raw)
+
+
+@frozen(slots=True)
+class TaskReader:
+    """A format's reader whose codec knows the task."""
+
+    inner: Reader
+    codec: TaskCodec
+
+    @property
+    def dataset_id(self) -> str | None:
+        return self.inner.dataset_id
+
+    @property
+    def header(self) -> Any:
+        return self.inner.header
+
+    @property
+    def numbered(self) -> bool:
+        return self.inner.numbered
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.inner.notes
+
+    def rows(self) -> Iterator[RawRow]:
+        return self.inner.rows()
+
+    def where(self, number: int, *, line: int = 1, path: str = "$") -> str:
+        return self.inner.where(number, line=line, path=path)
+
+    def offset(self, number: int) -> int | None:
+        return self.inner.offset(number)
+
+
+@frozen(slots=True)
+class TaskFormat:
+    """A format whose rows are checked against a task while they are read for the first time."""
+
+    inner: Format
+    task: Task
+
+    def __call__(self, source: Source) -> TaskReader:
+        reader = self.inner(source)
+        return TaskReader(reader, TaskCodec(reader.codec, self.task))
 
 
 @frozen(slots=True)
 class TaskDataset:
-    """Rows that are all labelled within the task: a misspelt label is the dataset's fault, not the triager's."""
+    """Labelled rows of one task."""
 
     rows: RowDataset
-    task: Task
 
     @property
-    def fields(self) -> frozenset[str] | None:
-        return self.rows.fields
+    def fields(self) -> frozenset[str]:
+        return _FILTERABLE
 
     def open(self) -> Snapshot:
-        snapshot = self.rows.open()
-        for batch in snapshot.samples(_AT_ONCE):
-            for sample in batch:
-                fault = next(_faults(sample.data, self.task), None)
-                if fault is not None:
-                    raise DatasetError(f"the row {sample.id!r}: {fault}", where=f"{self.rows.path}:{sample.line}")
-        return snapshot
-
-
-def _faults(row: TriageRow, task: Task) -> Iterator[str]:
-    gold = row.gold
-    if gold.severity is not None or gold.escalate is not None or (gold.label or "") not in task.labels:
-        yield from gold_faults({"label": gold.label, "severity": gold.severity, "escalate": gold.escalate}, task)
-    for label in row.acceptable.label:
-        if label not in task.labels:
-            yield f"acceptable label {label!r} is not in the label set of task {task.name}"
+        return self.rows.open()
 
 
 def task_dataset(task: Task, rows: Path, formats: Mapping[str, Any] | None, *, role: str = "rows") -> TaskDataset:
     """The rows in a file, for one task."""
-    return TaskDataset(
-        RowDataset(rows, row=TriageRow, dataset_id=f"{task.name}-{rows.stem}", role=role, formats=formats), task
-    )
+    format = TaskFormat(format_of(str(rows), formats), task)
+    return TaskDataset(RowDataset(rows, dataset_id=f"{task.name}-{rows.stem}", role=role, format=format))
+
+
+@frozen(slots=True)
+class Answered:
+    """A dataset for which answers were recorded: an answer to a row that it does not have is refused."""
+
+    dataset: Dataset
+    lines: Mapping[str, int | None]
+    where: str
+
+    @property
+    def fields(self) -> frozenset[str] | None:
+        return getattr(self.dataset, "fields", None)
+
+    def open(self) -> Snapshot:
+        snapshot = self.dataset.open()
+        left = dict(self.lines)
+        for batch in snapshot.samples(_AT_ONCE):
+            for sample in batch:
+                left.pop(sample.id, None)
+        if left:
+            first, line = next(iter(left.items()))
+            raise DatasetError(
+                f"{len(left)} answer(s) to rows that are not measured, the first with the id {first!r}",
+                where=f"{self.where}:{line}",
+                hint="answer the rows of --task, --split or --rows",
+            )
+        return snapshot
 
 
 @frozen(slots=True)
@@ -104,8 +147,8 @@ class Joined:
     parts: Mapping[str, Dataset]
 
     @property
-    def fields(self) -> frozenset[str] | None:
-        return getattr(next(iter(self.parts.values())), "fields", None)
+    def fields(self) -> frozenset[str]:
+        return _FILTERABLE
 
     def open(self) -> Snapshot:
         snapshots = {name: part.open() for name, part in self.parts.items()}
@@ -179,3 +222,23 @@ class Tagged(Sequence[Sample]):
 def task_of(tags: Sequence[str]) -> str | None:
     """The task that a sample of a joined run belongs to."""
     return next((tag[len(TASK_TAG) :] for tag in reversed(tags) if tag.startswith(TASK_TAG)), None)
+
+
+def request_of(sample: Sample, task: Task) -> dict[str, Any]:
+    """The request to a target."""
+    row = sample.data
+    return {"id": sample.id, "task": task.name, "text": row["text"], "meta": row.get("meta", {})}
+
+
+def acceptable_of(row: Mapping[str, Any]) -> Sequence[str]:
+    """The labels that are right beside the gold one."""
+    acceptable: Sequence[str] = row["acceptable"].get("label", ()) if "acceptable" in row else ()
+    return acceptable
+
+
+def label_of(row: Mapping[str, Any]) -> str | None:
+    """The gold label; where only acceptable ones are given, the first of them."""
+    label: str | None = row["gold"].get("label")
+    if label is None and (acceptable := acceptable_of(row)):
+        return acceptable[0]
+    return label

@@ -23,7 +23,7 @@ from yb_eval.targets import (
     expect_probability,
     expect_text,
 )
-from yb_eval_triage.dataset import TriageRow, task_of
+from yb_eval_triage.dataset import acceptable_of, label_of, request_of, task_of
 from yb_eval_triage.task import Answer, Task
 
 #: Rises when the judging of answers changes.
@@ -59,15 +59,19 @@ class Judge:
     prefix: str = ""
     handoffs: bool = False
 
+    def request(self, sample: Sample) -> dict[str, Any]:
+        return request_of(sample, self.task)
+
     def __call__(self, sample: Sample, answer: Any) -> Outcome:
-        row: TriageRow = sample.data
+        row: Mapping[str, Any] = sample.data
         said = expect_object(answer)
         if all(said.get(name) is None for name in _MEANINGS):
             raise AnswerError(f"the answer has none of {', '.join(_MEANINGS)}: {shorten(said)}")
-        read = self._read(said, row)
-        judgements = self._judgements(row, read)
-        if self.handoffs and row.label is not None:
-            judgements[f"{self.prefix}handoff"] = self._handoff(row, _handoff(said))
+        label = label_of(row)
+        read = self._read(said, label)
+        judgements = self._judgements(row, label, read)
+        if self.handoffs and label is not None:
+            judgements[f"{self.prefix}handoff"] = self._handoff(label, acceptable_of(row), _handoff(said))
         if not judgements:
             return Outcome.skipped(sample, "the row has no gold label, severity or escalation")
         details: dict[str, Any] = {}
@@ -77,59 +81,53 @@ class Judge:
             details["contradictions"] = contradictions
         return Outcome.of(sample, judgements, details=details)
 
-    def _read(self, said: Mapping[str, Any], row: TriageRow) -> Answer:
+    def _read(self, said: Mapping[str, Any], label: str | None) -> Answer:
         """The answer, checked. Raises `AnswerError`. What the task has no scale for is not looked at."""
+        task = self.task
         abstain = expect_boolean(said, "abstain", optional=True) or False
+        severity = said.get("severity") if task.severity is not None else None
+        if severity is not None:
+            severity = _level(severity, len(task.severity.levels) - 1)  # type: ignore[union-attr]
         # Whoever abstains need not guess, and whoever hands an item on has said whose it is.
-        optional = abstain or row.label is None or (self.handoffs and said.get("label") is None)
-        severity = None
-        if self.task.severity is not None and said.get("severity") is not None:
-            severity = _level(said["severity"], len(self.task.severity.levels) - 1)
+        optional = abstain or label is None or self.handoffs
         return Answer(
-            label=expect_choice(said, "label", self.task.labels, optional=optional),
+            label=expect_choice(said, "label", task.labels, optional=optional),
             severity=severity,
-            escalate=None if self.task.escalation is None else expect_boolean(said, "escalate", optional=True),
+            escalate=None if task.escalation is None else expect_boolean(said, "escalate", optional=True),
             confidence=expect_probability(said, "confidence", optional=True),
             abstain=abstain,
         )
 
-    def _judgements(self, row: TriageRow, answer: Answer) -> dict[str, Judgement]:
+    def _judgements(self, row: Mapping[str, Any], label: str | None, answer: Answer) -> dict[str, Judgement]:
         made: dict[str, Judgement] = {}
-        gold, prefix = row.gold, self.prefix
-        if (label := row.label) is not None:
+        gold, prefix = row["gold"], self.prefix
+        if label is not None:
             # A label nobody should act on is no answer: at full coverage an abstention is an error.
             said = None if answer.abstain else answer.label
-            acceptable = row.acceptable.label
+            acceptable = acceptable_of(row)
             details: dict[str, Any] = {"acceptable": list(acceptable)} if acceptable else {}
             if answer.abstain:
                 details["abstained"] = True
+            right = said is not None and (said == label or said in acceptable)
             made[f"{prefix}label"] = Judgement(
-                correct=said is not None and (said == label or said in acceptable),
-                expected=label,
-                predicted=said,
-                confidence=answer.confidence,
-                details=details,
+                "scored", right, label, said, confidence=answer.confidence, details=details
             )
-        if gold.severity is not None:
-            made[f"{prefix}severity"] = Judgement(
-                correct=answer.severity == gold.severity, expected=gold.severity, predicted=answer.severity
-            )
-        if gold.escalate is not None:
-            made[f"{prefix}escalate"] = Judgement(
-                correct=answer.escalate is gold.escalate, expected=gold.escalate, predicted=answer.escalate
-            )
+        if (severity := gold.get("severity")) is not None:
+            right = answer.severity == severity
+            made[f"{prefix}severity"] = Judgement("scored", right, severity, answer.severity)
+        if (escalate := gold.get("escalate")) is not None:
+            right = answer.escalate is escalate
+            made[f"{prefix}escalate"] = Judgement("scored", right, escalate, answer.escalate)
         return made
 
-    def _handoff(self, row: TriageRow, said: HandOff) -> Judgement:
-        names = dict.fromkeys(
-            self.task.handoffs.to(label) or NOBODY for label in (row.label or "", *row.acceptable.label)
-        )
+    def _handoff(self, label: str, acceptable: Sequence[str], said: HandOff) -> Judgement:
+        names = dict.fromkeys(self.task.handoffs.to(name) or NOBODY for name in (label, *acceptable))
         expected, *others = names
         details: dict[str, Any] = {"path": list(said.path), "promised": said.promised, "loops": said.loops}
         if others:
             details["acceptable"] = others
         target = NOBODY if said.target is None else said.target
-        return Judgement(correct=target in names, expected=expected, predicted=target, details=details)
+        return Judgement("scored", target in names, expected, target, details=details)
 
 
 def _level(value: Any, top: int) -> int:
@@ -155,31 +153,26 @@ def _handoff(said: Mapping[str, Any]) -> HandOff:
 
 @frozen(slots=True)
 class TaskJudges:
-    """Judges and requests for the rows of several tasks: each row says by its tag which one it belongs to.
-
-    With one task there are no such tags.
-    """
+    """Requests and judges for the rows of several tasks: each row says by its tag which one it belongs to."""
 
     judges: Mapping[str, Judge]
 
-    def judge_of(self, sample: Sample) -> Judge:
-        if len(self.judges) == 1:
-            return next(iter(self.judges.values()))
-        return self.judges[task_of(sample.tags) or ""]
-
     def request(self, sample: Sample) -> dict[str, Any]:
-        row: TriageRow = sample.data
-        return row.request(sample.id, self.judge_of(sample).task.name)
+        return self._judge(sample).request(sample)
 
     def __call__(self, sample: Sample, answer: Any) -> Outcome:
-        return self.judge_of(sample)(sample, answer)
+        return self._judge(sample)(sample, answer)
+
+    def _judge(self, sample: Sample) -> Judge:
+        return self.judges[task_of(sample.tags) or ""]
 
 
 def triage_evaluator(target: Target, tasks: Sequence[Task], *, handoffs: bool) -> TargetEvaluator:
     """The evaluator of a run over `tasks`."""
-    judges = TaskJudges({task.name: Judge(task, prefix_of(task, tasks), handoffs) for task in tasks})
+    each = {task.name: Judge(task, prefix_of(task, tasks), handoffs) for task in tasks}
+    judge = TaskJudges(each) if len(tasks) > 1 else each[tasks[0].name]
     identity = {"judging": _JUDGING, "tasks": [task.identity() for task in tasks], "handoffs": handoffs}
-    return TargetEvaluator(target=target, request=judges.request, judge=judges, identity=identity)
+    return TargetEvaluator(target=target, request=judge.request, judge=judge, identity=identity)
 
 
 def prefix_of(task: Task, tasks: Sequence[Task]) -> str:

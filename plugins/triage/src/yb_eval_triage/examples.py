@@ -10,7 +10,7 @@ Every gold field may be absent: the row is then not judged, and not trained on, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -18,7 +18,9 @@ from attrs import field, frozen
 
 from yb_eval_triage.task import Task, TaskError
 
-_FIELDS = {"id", "text", "meta", "gold", "acceptable", "tags", "source", "note"}
+#: The fields of a row, and of its gold.
+_FIELDS = frozenset(("id", "text", "meta", "gold", "acceptable", "tags", "source", "note"))
+_GOLD = frozenset(("label", "severity", "escalate"))
 
 
 @frozen(kw_only=True)
@@ -49,11 +51,17 @@ def read_examples(data: bytes, *, task: Task, where: str) -> list[Example]:
         place = f"{where}:{number}"
         try:
             value = orjson.loads(line)
-        except orjson.JSONDecodeError as fault:
-            raise TaskError(f"{place}: not JSON ({fault})") from fault
-        faults = list(_faults(value, task))
-        if faults:
-            raise TaskError(f"{place}: {faults[0]}")
+        except orjson.JSONDecodeError as error:
+            raise TaskError(f"{place}: not JSON ({error})") from error
+        if not isinstance(value, dict):
+            raise TaskError(f"{place}: a row must be an object")
+        fault = row_fault(value, task)
+        if fault is None and (not isinstance(value.get("id"), str) or not value["id"]):
+            fault = "id must be a string that is not empty"
+        if fault is None and not _strings(value.get("tags", [])):
+            fault = "tags must be an array of strings"
+        if fault is not None:
+            raise TaskError(f"{place}: {fault}")
         if value["id"] in seen:
             raise TaskError(f"{place}: id {value['id']!r} stands on line {seen[value['id']]} too")
         seen[value["id"]] = number
@@ -77,52 +85,43 @@ def _example(value: Mapping[str, Any]) -> Example:
     )
 
 
-def _faults(value: Any, task: Task) -> Iterator[str]:
-    if not isinstance(value, dict):
-        yield "a row must be an object"
-        return
-    unknown = sorted(set(value) - _FIELDS)
-    if unknown:
-        yield f"unknown field {unknown[0]!r}"
-    if not isinstance(value.get("id"), str) or not value["id"]:
-        yield "id must be a string that is not empty"
-    if not isinstance(value.get("text"), str):
-        yield "text must be a string (it may be empty)"
-    if not isinstance(value.get("meta", {}), dict):
-        yield "meta must be an object"
-    if not _strings(value.get("tags", [])):
-        yield "tags must be an array of strings"
-    acceptable = value.get("acceptable", {})
-    if not isinstance(acceptable, dict) or set(acceptable) - {"label"} or not _strings(acceptable.get("label", [])):
-        yield 'acceptable must be {"label": [...]}'
-    else:
-        yield from (
-            f"acceptable label {name!r} is unknown" for name in acceptable.get("label", []) if name not in task.labels
-        )
-    yield from gold_faults(value.get("gold"), task)
+def row_fault(row: Mapping[str, Any], task: Task) -> str | None:
+    """What is wrong with a row, but for its id and its tags; `None` for a good one."""
+    if not _FIELDS.issuperset(row):
+        return f"unknown field {sorted(set(row) - _FIELDS)[0]!r}"
+    if type(row.get("text")) is not str:
+        return "text must be a string (it may be empty)"
+    if "meta" in row and type(row["meta"]) is not dict:
+        return "meta must be an object"
+    if "acceptable" in row:
+        acceptable = row["acceptable"]
+        if type(acceptable) is not dict or set(acceptable) - {"label"} or not _strings(acceptable.get("label", [])):
+            return 'acceptable must be {"label": [...]}'
+        unknown = [name for name in acceptable.get("label", []) if name not in task.labels]
+        if unknown:
+            return f"acceptable label {unknown[0]!r} is not in the label set of task {task.name}"
+    return _gold_fault(row.get("gold"), task)
 
 
-def gold_faults(gold: Any, task: Task) -> Iterator[str]:
-    """What is wrong with the gold labels of a row, one line each."""
-    if not isinstance(gold, dict):
-        yield "gold must be an object"
-        return
-    unknown = sorted(set(gold) - {"label", "severity", "escalate"})
-    if unknown:
-        yield f"unknown field gold.{unknown[0]}"
+def _gold_fault(gold: Any, task: Task) -> str | None:
+    if type(gold) is not dict:
+        return "gold must be an object"
+    if not _GOLD.issuperset(gold):
+        return f"unknown field gold.{sorted(set(gold) - _GOLD)[0]}"
     label, severity, escalate = gold.get("label"), gold.get("severity"), gold.get("escalate")
-    if label is not None and label not in task.labels:
-        yield f"gold label {label!r} is not in the label set of task {task.name}"
+    if label is not None and (type(label) is not str or label not in task.labels):
+        return f"gold label {label!r} is not in the label set of task {task.name}"
     if severity is not None:
         if task.severity is None:
-            yield f"gold severity, but task {task.name} has no severity"
-        elif type(severity) is not int or not 0 <= severity < len(task.severity.levels):
-            yield f"gold severity {severity!r} is not an integer in 0..{len(task.severity.levels) - 1}"
+            return f"gold severity, but task {task.name} has no severity"
+        if type(severity) is not int or not 0 <= severity < len(task.severity.levels):
+            return f"gold severity {severity!r} is not an integer in 0..{len(task.severity.levels) - 1}"
     if escalate is not None:
         if task.escalation is None:
-            yield f"gold escalate, but task {task.name} has no escalation"
-        elif not isinstance(escalate, bool):
-            yield f"gold escalate {escalate!r} is neither true nor false"
+            return f"gold escalate, but task {task.name} has no escalation"
+        if type(escalate) is not bool:
+            return f"gold escalate {escalate!r} is neither true nor false"
+    return None
 
 
 def _strings(value: object) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import define, frozen
 
 from yb_eval import Comparison, Context, Dataset, Measurements, Plan, Suite, Target, UsageError, hookimpl, option
-from yb_eval_triage.dataset import Joined, task_dataset
+from yb_eval_triage.dataset import Answered, Joined, task_dataset
 from yb_eval_triage.evaluator import prefix_of, triage_evaluator
 from yb_eval_triage.gates import Bound, Limits, task_gates
 from yb_eval_triage.metrics import task_metrics
@@ -22,6 +22,9 @@ from yb_eval_triage.references import builtin_target, rules_target
 from yb_eval_triage.schemas import ANSWER, REQUEST
 from yb_eval_triage.task import Task
 from yb_eval_triage.tasks import SHIPPED, open_task, rows_of
+
+if TYPE_CHECKING:
+    from yb_eval_triage.predictions import PredictionsTarget
 
 YB_EVAL_API = 1
 
@@ -76,9 +79,12 @@ def build(options: Options, context: Context) -> Plan:
     datasets: dict[str, Dataset] = {
         task.name: task_dataset(task, parts[task.name][1], context.formats, role=f"rows-{task.name}") for task in tasks
     }
-    dataset = Joined(datasets) if len(tasks) > 1 else datasets[tasks[0].name]
+    dataset: Dataset = Joined(datasets) if len(tasks) > 1 else datasets[tasks[0].name]
     handoffs = options.handoffs or context.target.partition(":")[0] in ("agents", "agents-python")
-    target = context.open_target(_targets(tasks, dataset, context.store))
+    own = _Targets(tasks, context.store)
+    target = context.open_target(own.by_name())
+    if own.predictions is not None:
+        dataset = Answered(dataset, own.predictions.lines, own.predictions.spec.partition(":")[2])
     limits = _limits(options)
     prefixes = {task.name: prefix_of(task, tasks) for task in tasks}
     return Plan(
@@ -124,46 +130,56 @@ def _limits(options: Options) -> Limits:
     )
 
 
-def _targets(tasks: Sequence[Task], dataset: Dataset, store: Path | None) -> Mapping[str, Callable[..., Target]]:
-    """The suite's own targets by name; what one needs is imported when it is opened."""
+@define
+class _Targets:
+    """The suite's own targets by name; what one needs is imported when it is opened.
 
-    def rules(file: str | None = None) -> Target:
-        return rules_target(tasks, file)
+    `predictions` is the file of answers, once it has been opened.
+    """
 
-    def predictions(file: str) -> Target:
+    tasks: Sequence[Task]
+    store: Path | None
+    predictions: PredictionsTarget | None = None
+
+    def by_name(self) -> Mapping[str, Callable[..., Target]]:
+        return {
+            "builtin": lambda: builtin_target(self.tasks, self.store),
+            "rules": self._rules,
+            "predictions": self._predictions,
+            "openai": self._openai,
+            "anthropic": self._anthropic,
+            "agents": self._agents,
+            "agents-python": self._agents_python,
+        }
+
+    def _rules(self, file: str | None = None) -> Target:
+        return rules_target(self.tasks, file)
+
+    def _predictions(self, file: str) -> Target:
         from yb_eval_triage.predictions import predictions_target
 
-        return predictions_target(Path(file), dataset)
+        self.predictions = predictions_target(Path(file))
+        return self.predictions
 
-    def openai(model: str) -> Target:
+    def _openai(self, model: str) -> Target:
         from yb_eval_triage.llm import openai_target
 
-        return openai_target(model, tasks)
+        return openai_target(model, self.tasks)
 
-    def anthropic(model: str) -> Target:
+    def _anthropic(self, model: str) -> Target:
         from yb_eval_triage.llm import anthropic_target
 
-        return anthropic_target(model, tasks)
+        return anthropic_target(model, self.tasks)
 
-    def agents(model: str) -> Target:
+    def _agents(self, model: str) -> Target:
         from yb_eval_triage.agents import reference_agent_target
 
-        return reference_agent_target(model, tasks)
+        return reference_agent_target(model, self.tasks)
 
-    def agents_python(place: str) -> Target:
+    def _agents_python(self, agent: str) -> Target:
         from yb_eval_triage.agents import user_agent_target
 
-        return user_agent_target(place, tasks)
-
-    return {
-        "builtin": lambda: builtin_target(tasks, store),
-        "rules": rules,
-        "predictions": predictions,
-        "openai": openai,
-        "anthropic": anthropic,
-        "agents": agents,
-        "agents-python": agents_python,
-    }
+        return user_agent_target(agent, self.tasks)
 
 
 @frozen(slots=True)

@@ -43,7 +43,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any, Self
 
 from attrs import Factory, asdict, field, frozen
@@ -173,7 +172,7 @@ class Task:
             severity=severity,
             escalation=escalation,
             handoffs=_handoffs(root, labels, outside),
-            files=_files(root.child("files")) if "files" in root else MappingProxyType({}),
+            files=_files(root.child("files")) if "files" in root else {},
             rules=root.text("rules") if "rules" in root else None,
             training=_training(root.child("training")) if "training" in root else Training(),
             folder=folder,
@@ -269,7 +268,7 @@ def _labels(root: TableReader) -> Mapping[str, str]:
     labels = {name: table.text(name) for name in table.names()}
     if not labels:
         raise root.fault("labels", "is empty", "name at least one label with its definition")
-    return MappingProxyType(labels)
+    return labels
 
 
 def _severity(table: TableReader, labels: Mapping[str, str]) -> Severity:
@@ -295,7 +294,7 @@ def _severity(table: TableReader, labels: Mapping[str, str]) -> Severity:
         levels=levels,
         critical=table.integer("critical", default=top, low=0, high=top),
         cost=cost,
-        ranges=MappingProxyType(ranges),
+        ranges=ranges,
     )
     table.finish()
     return severity
@@ -332,7 +331,7 @@ def _handoffs(root: TableReader, labels: Mapping[str, str], outside: str | None)
             if label not in labels:
                 raise table.fault("nobody", f"{label!r} is not a label", ", ".join(labels))
     table.finish()
-    return Handoffs(nobody=kept, names=MappingProxyType(names))
+    return Handoffs(nobody=kept, names=names)
 
 
 def _files(table: TableReader) -> Mapping[str, str]:
@@ -343,7 +342,7 @@ def _files(table: TableReader) -> Mapping[str, str]:
         if PurePosixPath(name).name != name or "\\" in name:
             raise table.fault(role, f"{name!r} is not a plain file name", "data stands beside the task file")
         files[role] = name
-    return MappingProxyType(files)
+    return files
 
 
 def _training(table: TableReader) -> Training:

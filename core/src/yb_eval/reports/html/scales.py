@@ -14,6 +14,7 @@ _WINDOWS = (
 )  # fmt: skip
 
 _MARGIN = 0.15
+_SAME = 1e-9
 
 
 @frozen(slots=True)
@@ -37,7 +38,9 @@ def window(values: Iterable[float], *, low: float | None, high: float | None) ->
         for lowest, highest in _WINDOWS:
             if lowest <= least and most <= highest:
                 return lowest, highest
-    margin = (most - least) * _MARGIN or abs(most) * _MARGIN or 1.0
+    size = max(abs(least), abs(most))
+    # Values closer than a float can tell steps between are one value to a drawing.
+    margin = (most - least if most - least > size * _SAME else size) * _MARGIN or 1.0
     start, end = least - margin, most + margin
     if low is not None and (start < low or least - low < (most - low) / 2):
         start = low

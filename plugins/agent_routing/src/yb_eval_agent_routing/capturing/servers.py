@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from yb_eval import UsageError
 from yb_eval.datasets import RowError
 from yb_eval.datasets.strict import loads
 from yb_eval.digest import finite_json
 from yb_eval.errors import NotMeasured, shorten
-from yb_eval.targets.secrets import Masker, environment_secrets
+from yb_eval.targets.secrets import Masker, environment_secrets, secret_name
 from yb_eval_agent_routing.catalogue import Catalogue, Server, server_of
 
 if TYPE_CHECKING:
@@ -105,12 +105,15 @@ async def _attempt(name: str, source: Source, timeout: float) -> Server | Captur
     import anyio
 
     masker = Masker([*environment_secrets(), *_given(source)])
+    unreadable = _Unreadable()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         try:
             with anyio.fail_after(timeout):
-                return await _listed(name, source, log)
+                return await _listed(name, source, log, unreadable)
         except TimeoutError:
             reason = f"no answer within {timeout:g} seconds"
+            if unreadable.seen:
+                reason += "; what it said cannot be read as the protocol's messages"
         except Exception as error:
             reason = _reason(error, source)
         said = _last_line(log)
@@ -119,13 +122,30 @@ async def _attempt(name: str, source: Source, timeout: float) -> Server | Captur
     return CaptureError(masker.mask(reason), where=f"the server {shorten(name)}")
 
 
+@define
+class _Unreadable:
+    """The handler of a session's messages. The SDK hands over what it could not read, and goes on waiting."""
+
+    seen: bool = False
+
+    async def __call__(self, message: object) -> None:
+        self.seen = self.seen or isinstance(message, Exception)
+
+
 def _given(source: Source) -> Iterator[str]:
-    """What must not be shown: the values that the server was given, a header's last word by itself too."""
+    """What an error must not show: the values that the server was given, a header's last word by itself too."""
     for value in (source.env if isinstance(source, Stdio) else source.headers).values():
         yield from (value, *value.split()[-1:])
 
 
-async def _listed(name: str, source: Source, log: IO[str]) -> Server:
+def _secrets(source: Source) -> Masker:
+    """What a catalogue must not hold: headers, and the variables whose names say that they are secret. The others may
+    be ordinary words."""
+    given = _given(source) if isinstance(source, Http) else (v for k, v in source.env.items() if secret_name(k))
+    return Masker([*environment_secrets(), *given])
+
+
+async def _listed(name: str, source: Source, log: IO[str], unreadable: _Unreadable) -> Server:
     from mcp import Client
 
     if isinstance(source, Stdio):
@@ -134,31 +154,33 @@ async def _listed(name: str, source: Source, log: IO[str]) -> Server:
         parameters = StdioServerParameters(
             command=source.command, args=list(source.args), env=dict(source.env), cwd=source.cwd
         )
-        async with Client(stdio_client(parameters, errlog=log), cache=None) as client:  # type: ignore[arg-type]
-            return await _server(name, client)
+        transport: Any = stdio_client(parameters, errlog=log)  # type: ignore[arg-type]
+        async with Client(transport, cache=None, message_handler=unreadable) as client:
+            return await _server(name, client, _secrets(source))
+    import httpx2
     from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
 
-    async with create_mcp_http_client(headers=dict(source.headers)) as http:
+    # No time limits of its own: the one that is given holds for all that is asked of the server.
+    async with httpx2.AsyncClient(headers=dict(source.headers), timeout=None) as http:
         transport = streamable_http_client(source.url, http_client=http)
-        async with Client(transport, cache=None) as client:
-            return await _server(name, client)
+        async with Client(transport, cache=None, message_handler=unreadable) as client:
+            return await _server(name, client, _secrets(source))
 
 
-async def _server(name: str, client: Client) -> Server:
+async def _server(name: str, client: Client, masker: Masker) -> Server:
     tools = await _tools(client)
     info = client.server_info
-    server = server_of(
-        name,
-        tools,
-        name=None if info is None else info.title or info.name,
-        version=None if info is None else info.version,
-        description=None if info is None else info.description,
-        instructions=client.instructions,
-    )
+    described = {
+        "name": None if info is None else info.title or info.name,
+        "version": None if info is None else info.version,
+        "description": None if info is None else info.description,
+        "instructions": client.instructions,
+    }
+    # A server may repeat what it was given, an address with a key in it for example.
+    server = server_of(name, masker.mask_value(tools), **masker.mask_value(described))
     # What cannot be read back (nested too deep, a number that JSON cannot keep) must not be written.
-    finite_json(server.as_json())
     loads(Catalogue.of([server]).to_bytes())
+    finite_json(server.as_json())
     return server
 
 
@@ -183,6 +205,8 @@ async def _tools(client: Client) -> list[dict[str, Any]]:
 
 def _reason(error: BaseException, source: Source) -> str:
     """The first cause in a few words: task groups wrap what happened inside them."""
+    from pydantic import ValidationError
+
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, RowError):
@@ -191,6 +215,10 @@ def _reason(error: BaseException, source: Source) -> str:
         return f"cannot be started: no such program or folder ({shorten(source.command)})"
     if isinstance(error, OSError):
         return f"cannot be reached or started: {error.strerror or type(error).__name__}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"it answers otherwise than the protocol says: {place}: {first['msg'].lower()}"
     text = " ".join(str(getattr(error, "message", error)).split())
     return shorten(text, 300).strip("'\"") if text else type(error).__name__
 

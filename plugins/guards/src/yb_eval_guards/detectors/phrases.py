@@ -130,7 +130,7 @@ def _outer_sets(pattern: str) -> list[str]:
     return names
 
 
-_PIECE = re.compile(r"\(\?:([^()\[\]]*)\)\??|[^\W_]\??|[ '-]\??")
+_PIECE = re.compile(r"\(\?:([^()\[\]]*)\)\??|\w\??|[ '-]\??")
 _SHORT, _ENOUGH = 4, 12
 
 
