@@ -113,8 +113,25 @@ def test_there_are_negatives_of_four_kinds_on_two_menus_in_two_languages() -> No
     assert len({scenario.message for scenario in scenarios}) == len(scenarios)
 
 
+def test_situations_cover_what_the_other_sets_leave_out_in_both_languages() -> None:
+    scenarios = shipped("situations")
+    assert set(tags(scenarios, "topic")) == {
+        "mode", "state", "always-on", "expanded", "near-duplicate", "any-of", "several", "multi-turn",
+    }  # fmt: skip
+    assert tags(scenarios, "lang") == {"en": 14, "ru": 14}
+    assert {scenario.mode for scenario in scenarios} == {"read-only", "read-write"}
+    states = {group.state for scenario in scenarios for group in scenario.environment.capabilities}
+    assert {"off", "ask-on-write", "allow"} <= states
+    english = {s.id.removesuffix("-en"): s for s in scenarios if "lang:en" in s.tags}
+    russian = {s.id.removesuffix("-ru"): s for s in scenarios if "lang:ru" in s.tags}
+    assert english.keys() == russian.keys()
+    for case, scenario in english.items():
+        assert scenario.expected == russian[case].expected
+        assert [turn["role"] for turn in scenario.messages] == [turn["role"] for turn in russian[case].messages]
+
+
 def test_russian_scenarios_are_in_russian_and_english_ones_are_not() -> None:
-    for scenario in (*shipped("wordings"), *shipped("negatives")):
+    for scenario in (*shipped("wordings"), *shipped("negatives"), *shipped("situations")):
         russian = re.search("[а-яё]", scenario.message.lower()) is not None
         assert russian == ("lang:ru" in scenario.tags), scenario.id
 

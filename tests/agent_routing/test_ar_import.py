@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 pytest.importorskip("mcp", reason="the extra yb-eval-agent-routing[mcp] is not installed")
 
 from yb_eval import DatasetError
+from yb_eval.cli import main
 from yb_eval_agent_routing.capturing import CaptureError, Http, Stdio, read_configuration
 from yb_eval_agent_routing.commands.import_servers import command
 
@@ -95,6 +96,20 @@ def test_a_configuration_without_a_server_that_can_be_asked_does_not_pass(run: A
     result = run({"off": own(disabled=True)})
     assert isinstance(result.exception, CaptureError)
     assert "every server is disabled" in str(result.exception)
+
+
+def test_the_installed_command_captures_imports_and_ends_with_3_where_a_server_fails(
+    run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["agent-routing", "capture", "--name", "own", "--", sys.executable, str(OWN)]) == 0
+    assert capsys.readouterr().out == "catalogue.json: own: 10 tools, 5 of them read-only\n"
+    Path("client.json").write_text(json.dumps({"mcpServers": {"own": own(), "bad": own("dies")}}), encoding="utf-8")
+    before = Path("catalogue.json").read_bytes()
+    assert main(["agent-routing", "import", "client.json"]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1].startswith("yb-eval: 1 of 2 servers were not captured: bad")
+    assert Path("catalogue.json").read_bytes() == before
 
 
 def reading(path: Path, value: Any, environment: dict[str, str] | None = None) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yb_eval import UsageError
+from yb_eval_agent_routing.agent.menu import render
+from yb_eval_agent_routing.agent.offer import Offer
 from yb_eval_agent_routing.model import Scenario
 from yb_eval_agent_routing.scenarios import ScenarioSet, load_scenarios
 from yb_eval_agent_routing.sweep import ABLATIONS, SIZES, Pool, ablated, scaled
@@ -134,6 +136,17 @@ def test_shuffling_changes_the_order_and_nothing_else() -> None:
     assert set(shuffled.capabilities) == set(base.capabilities)
     assert sorted(tool.qualified_id for tool in shuffled.tools) == sorted(tool.qualified_id for tool in base.tools)
     assert shuffled.digest != base.digest
+
+
+def test_what_an_ablation_changes_is_what_the_model_sees() -> None:
+    shown = {
+        scenario.id.partition("@")[2]: render(Offer(environment=scenario.environment, mode="read-only")).text
+        for scenario in ablated(loaded("default"), seed=0).scenarios
+    }
+    assert len(set(shown.values())) == 4
+    assert "Tools: jira_get_issue, jira_search_issues" in shown["no-descriptions"]
+    assert sorted(shown["shuffled"].splitlines()) == sorted(shown[""].splitlines())
+    assert "jira" not in shown["anonymised"].lower()
 
 
 def test_anonymised_menus_lose_names_and_keep_labels() -> None:

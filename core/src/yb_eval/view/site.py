@@ -57,7 +57,13 @@ class Site:
         asked = {"suite": suite, "verdict": verdict, "after": after}
         cards = [trends.card(self.index, name, entries) for name, entries in suites.items()]
         listing = self.index.listing(refs, suite=suite, verdict=verdict, after=after)
-        values = {"listing": listing, "cards": cards, "asked": asked, "scan": SCAN, "root": str(self.store.root)}
+        values: dict[str, Any] = {
+            "listing": listing,
+            "cards": cards,
+            "asked": asked,
+            "scan": SCAN,
+            "root": str(self.store.root),
+        }
         return _page("runs.html.j2", here="runs", **values)
 
     def trends(self, *, suite: str | None = None) -> Page:

@@ -119,9 +119,9 @@ def _first(rows: list[Any]) -> list[Any]:
 
 def row(outcome: Outcome) -> dict[str, Any]:
     """What the table says of an outcome."""
+    made = {"id": outcome.id, "expected": list(outcome.expected or ())}
+    if outcome.status != "scored":
+        return made | {"verdict": "ERROR", "reason": outcome.reason}
     details = outcome.details
-    made = {"id": outcome.id, "verdict": details["verdict"], "expected": list(outcome.expected or ())}
-    if outcome.status == "error":
-        return {**made, "reason": outcome.reason}
-    listed = ("asked", "loaded", "delivered", "unknown", "unloaded_calls", "load_calls", "nudged")
+    listed = ("verdict", "asked", "loaded", "delivered", "unknown", "unloaded_calls", "load_calls", "nudged")
     return made | {key: details[key] for key in listed}

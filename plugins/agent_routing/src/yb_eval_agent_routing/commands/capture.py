@@ -18,7 +18,7 @@ from yb_eval_agent_routing.catalogue import Catalogue, Server, read_catalogue
 from yb_eval_agent_routing.documents import read_file
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+@click.command()
 @click.option("--name", required=True, help="The id of the group that the server becomes.")
 @click.option("--url", help="Connect over Streamable HTTP instead of starting a command.")
 @click.option(

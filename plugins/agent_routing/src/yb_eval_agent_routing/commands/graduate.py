@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from yb_eval.cli.store_option import store_option
 from yb_eval.errors import ExitCode
 from yb_eval.options import describe
 from yb_eval.record import Store
+from yb_eval.record.files import atomic
 from yb_eval.runoptions import RunOptions
 from yb_eval_agent_routing.graduation import Limits
 from yb_eval_agent_routing.suite import Options
@@ -44,10 +46,27 @@ def _graduate(ctx: click.Context, /, store: Store, **_: Any) -> int:
     if said["verdict"] != "fail":
         return _end(said)
     note(f"in-band: {said['reason']}")
-    # A cassette holds both runs.
-    again = {**run, "resume": True} if "record" in run else run
-    second = _run(store, {**own, "policy": "router"}, {**again, "against": first["run_id"]})
+    second = _run(store, {**own, "policy": "router"}, {**_beside(run), "against": first["run_id"]})
+    if "record" in run:
+        _join(Path(run["record"]))
     return _end(_rule(second))
+
+
+def _beside(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the second run: a recording starts anew with each run, so it has a file of its own."""
+    return {**run, "record": _second(Path(run["record"]))} if "record" in run else dict(run)
+
+
+def _second(record: Path) -> Path:
+    return record.with_name(f"{record.name}.router")
+
+
+def _join(record: Path) -> None:
+    """Makes one recording of both. No request is in both of them: each says which policy it belongs to."""
+    both = record.read_bytes() + _second(record).read_bytes()
+    with atomic(record) as file:
+        file.write(both)
+    _second(record).unlink()
 
 
 def _run(store: Store, options: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:

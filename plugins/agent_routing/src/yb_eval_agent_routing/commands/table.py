@@ -45,11 +45,12 @@ def command(run: str, wrong: bool, transcript: str | None, store: Store) -> None
 def told(report: Mapping[str, Any], lines: list[dict[str, Any]], *, wrong: bool) -> Iterator[str]:
     """The table, upstream's headline, the suite's summary and the heaviest confusions."""
     outcomes = [decode(line) for line in lines]
-    yield from table(row(o) for o in outcomes if not wrong or o.details["verdict"] != "EXACT")
+    rows = [row(outcome) for outcome in outcomes]
+    yield from table(each for each in rows if not wrong or each["verdict"] != "EXACT")
     measured = {name: Measurement(name, entry["value"], entry["n"]) for name, entry in report["measurements"].items()}
     yield ""
     yield headline(measured)
-    counted = Counter(outcome.details["verdict"] for outcome in outcomes)
+    counted = Counter(each["verdict"] for each in rows)
     yield "  ".join(f"{word}={counted[word]}" for word in ("EXACT", "HIT", "SKIP", "MISS", "ERROR"))
     yield from report["details"].get("summary", ())[1:]
     metric = GroupConfusion()
