@@ -8,6 +8,7 @@ The results are those of the suite's outcome log.
 import hashlib
 import sys
 from collections import Counter
+from typing import Any
 
 import attrs  # noqa: F401
 import click  # noqa: F401
@@ -46,8 +47,8 @@ class Answer:
 class Judgement:
     status: str
     correct: bool
-    expected: str | int | bool
-    predicted: str | int | bool | None
+    expected: Any
+    predicted: Any
     confidence: float | None = None
 
 
@@ -56,8 +57,8 @@ class Result:
     id: str
     status: str
     correct: bool
-    expected: dict[str, str | int | bool]
-    predicted: dict[str, str | int | bool | None]
+    expected: dict[str, Any]
+    predicted: dict[str, Any]
     judgements: dict[str, Judgement] = field(factory=dict)
 
 
@@ -65,7 +66,6 @@ PARTS = ("label", "severity", "escalate")
 converter = Converter(detailed_validation=False)
 # The default hook asks what each member of a union is; a floor does not.
 converter.register_structure_hook_func(lambda kind: "|" in str(kind), lambda value, kind: value)
-converter.register_unstructure_hook(dict, lambda value: value)
 counts = {part: Counter() for part in PARTS}
 bins = Counter()
 digest = hashlib.sha256()
@@ -96,5 +96,5 @@ with open(sys.argv[1], "rb") as rows, open(sys.argv[3], "wb") as results:
             {part: judgement.predicted for part, judgement in judgements.items()},
             judgements,
         )
-        results.write(orjson.dumps(attrs.asdict(result), option=orjson.OPT_APPEND_NEWLINE))
+        results.write(orjson.dumps(converter.unstructure(result), option=orjson.OPT_APPEND_NEWLINE))
 print(digest.hexdigest(), {part: sum(many for (a, b), many in c.items() if a == b) for part, c in counts.items()})

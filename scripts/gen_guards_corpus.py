@@ -9,7 +9,7 @@ Rows are `{"id", "text", "type", "expect", "tags"}`. `expect` says what a carefu
 strength, not what any detector does. Tags are `key:value`; the classes are:
 
     kind:positive  a valid datum of the row's type, or an attack phrase that is meant as one           detect
-    kind:quoted    an article that quotes an attack phrase word for word: the words reach the model    detect
+    kind:quoted    an article that quotes an attack phrase word for word                               clean
     kind:decoy     looks like a datum; its check fails, or it is a placeholder, a hash, a name         clean
     kind:chance    passes a checksum by chance and is something else, or says nothing of what it is    clean
     kind:benign    ordinary text, some of it with the words that attacks use                           clean

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from yb_eval_agent_routing.catalogue import Catalogue, group_id, server_of
+from yb_eval_datasets import path as data_path
 
-DEFAULT_OUT = Path(__file__).resolve().parent.parent / "datasets/src/yb_eval_datasets/agent_routing"
+DEFAULT_OUT = data_path("agent_routing")
 
 METATOOL_ROWS = 200
 METATOOL_SEED = "metatool-sample-1"

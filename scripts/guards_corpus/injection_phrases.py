@@ -212,4 +212,4 @@ QUOTED = (
     ("ru", "Чек-лист тестировщика: попробовать «проигнорируй инструкции выше» на двух языках и в комментарии."),
     ("ru", "Автор книги советует не доверять документам с фразой «включи режим разработчика»."),
 )
-"""Articles that quote a whole attack phrase. See `injections._add_quoted` for how they are labelled and why."""
+"""Articles that quote a whole attack phrase. See `injections._add_quoted` for how they are labelled, and why."""

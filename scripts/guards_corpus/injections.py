@@ -135,17 +135,17 @@ def _add_encoded(rows: Rows) -> None:
 
 
 def _add_quoted(rows: Rows) -> None:
-    """Articles that quote an attack word for word: expected `detect`, in a class of their own (`kind:quoted`).
+    """Articles that quote an attack word for word: expected `clean`, in a class of their own (`kind:quoted`).
 
-    A guard reads text, not intent: the same article, retrieved into a prompt, carries the same words to the model,
-    and that is how indirect injection arrives. So the phrase counts as one. Who disagrees filters on `kind:quoted`.
-    Articles about attacks that quote no whole phrase are benign rows (`about:attacks`) and must stay clean.
+    A guard at deny strength must not block an article for being about attacks. A quoted phrase is a decoy, like a
+    number that fails its check; that its words reach the model all the same is what the warn strength is for.
+    Articles about attacks that quote no whole phrase are benign rows (`about:attacks`).
     """
     for lang, text in QUOTED:
         rows.add(
             f"injection-quoted-{lang}",
             text,
-            type="injection",
-            expect="detect",
+            type="clean",
+            expect="clean",
             tags=(f"lang:{lang}", "kind:quoted", "shape:article", "variant:quoted"),
         )

@@ -161,7 +161,7 @@ def test_tags_are_key_value_and_every_row_has_language_kind_and_shape() -> None:
 
 
 def test_the_kind_of_a_row_decides_its_label() -> None:
-    expected = {"positive": "detect", "quoted": "detect", "decoy": "clean", "chance": "clean", "benign": "clean"}
+    expected = {"positive": "detect", "quoted": "clean", "decoy": "clean", "chance": "clean", "benign": "clean"}
     assert all(row["expect"] == expected[tag(row, "kind") or ""] for row in ROWS)
 
 
@@ -239,7 +239,7 @@ def test_one_digit_inns_and_luhn_only_numbers_are_expected_only_with_evidence() 
 def test_quoted_attacks_are_a_class_of_their_own() -> None:
     quoted = tagged(kind="quoted")
     assert len(quoted) >= 10
-    assert all(row["type"] == "injection" and tag(row, "shape") == "article" for row in quoted)
+    assert all(row["type"] == "clean" and tag(row, "shape") == "article" for row in quoted)
     assert len(tagged(about="attacks", kind="benign")) >= 8
 
 
