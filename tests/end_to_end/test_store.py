@@ -77,6 +77,7 @@ def test_a_manifest_that_was_forged_with_matching_digests_is_noticed(project, ru
     forgeries = [
         ("report", "measurements", "accuracy", "value"),
         ("report", "gates", 1, "verdict"),
+        ("report", "verdict"),
         ("report", "outcomes", "sha256"),
         ("plan", "seed"),
         ("plan", "options", "note"),
@@ -87,7 +88,11 @@ def test_a_manifest_that_was_forged_with_matching_digests_is_noticed(project, ru
         place = forged
         for key in keys[:-1]:
             place = place[key]
-        place[keys[-1]] = {"value": 1.0, "verdict": "unmeasured", "seed": 7}.get(keys[-1], "0" * 64)
+        place[keys[-1]] = (
+            "fail"
+            if keys == ("report", "verdict")
+            else {"value": 1.0, "verdict": "unmeasured", "seed": 7}.get(keys[-1], "0" * 64)
+        )
         data = json.dumps(forged).encode()
         name = sha256_hex(data)
         store.put(data)

@@ -20,6 +20,7 @@ from yb_eval.preparation import Prepared
 from yb_eval.record import Store, compare, compared, decode, measure, read_log, records, run_id, verify_manifest
 from yb_eval.record.manifest import SUITE_SCHEMA
 from yb_eval.record.partial import PartialLog, begin, discard, resume
+from yb_eval.statistics import minimum_detectable_change
 from yb_eval.work import BatchWork, Fold, States
 
 #: Called with (samples done, samples in all) as a run goes on.
@@ -232,7 +233,14 @@ def _report(
         },
         "measurements": {m.name: _measurement(m) for m in measurements.values() if m.name not in unasked},
         "declared": {
-            entry.name: {"help": entry.help, "low": entry.low, "high": entry.high, "better": entry.better}
+            entry.name: {
+                "help": entry.help,
+                "low": entry.low,
+                "high": entry.high,
+                "better": entry.better,
+                "pairing": entry.pairing,
+                "judgement": entry.judgement,
+            }
             for entry in prepared.declared.values()
         },
         "gates": [asdict(verdict) for verdict in verdicts],
@@ -273,7 +281,11 @@ def _compared(comparison: Comparison, prepared: Prepared, measurements: Measurem
             "change": now.value - then.value,
             "interval": interval,
         }
-    return {**asdict(comparison), "measurements": changes}
+    whole = comparison.judgements.get("")
+    least = None
+    if whole is not None and whole.n:
+        least = minimum_detectable_change(whole.n, (whole.broken + whole.fixed) / whole.n)
+    return {**asdict(comparison), "measurements": changes, "minimum_detectable_change": least}
 
 
 def _observations(prepared: Prepared) -> dict[str, Any]:

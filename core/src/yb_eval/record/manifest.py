@@ -15,6 +15,8 @@ from typing import Any
 
 from yb_eval.digest import decimal_string, identifiable, identify
 from yb_eval.errors import StoreError
+from yb_eval.gates import decide
+from yb_eval.model import Verdict
 
 SUITE_SCHEMA = "yb-eval/manifest/1"
 COMPOSED_SCHEMA = "yb-eval/composed/1"
@@ -75,6 +77,8 @@ def verify_manifest(manifest: Mapping[str, Any]) -> None:
                 run_id(report["plan_id"], report["outcomes"]["sha256"], report["measurements"], report["gates"]),
             ),
         }
+        verdict = decide(Verdict(g["gate"], g["verdict"], g["reason"], g["severity"]) for g in report["gates"])
+        claims["verdict"] = (report["verdict"], verdict)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"a manifest is not complete: {error}") from error
     for name, (claimed, recomputed) in claims.items():

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from yb_eval.digest import HEX_ID, sha256_hex
 from yb_eval.errors import StoreError, UsageError, shorten
+from yb_eval.gates.verdicts import worst
 from yb_eval.record.files import atomic, cannot_write, sync_folder
 from yb_eval.record.manifest import COMPOSED_SCHEMA, SUITE_SCHEMA, composed_ids, verify_manifest
 
@@ -47,6 +48,9 @@ class Store:
     root: Path
 
     def object_path(self, sha256: str) -> Path:
+        # What a manifest names as an object must not become a path to somewhere else.
+        if not HEX_ID.match(str(sha256)):
+            raise StoreError(f"{shorten(sha256)} is no object's name", where=str(self.root))
         return self.root / "objects" / "sha256" / sha256[:2] / sha256[2:]
 
     def put(self, data: bytes) -> str:
@@ -126,7 +130,10 @@ class Store:
         if len(text) < 4 or not HEX_ID.match(text.ljust(64, "0")):
             raise UsageError(f"{shorten(text)} is not a run", hint="'latest', or at least 4 characters of a run id")
         folder = self.root / "refs" / "runs"
-        known = sorted(path.name for path in folder.glob(f"{text}*")) if folder.is_dir() else []
+        if len(text) == 64:
+            known = [text] if (folder / text).is_dir() else []
+        else:
+            known = sorted(path.name for path in folder.glob(f"{text}*")) if folder.is_dir() else []
         if not known:
             raise UsageError(f"no run {text} in {self.root}", hint="see: yb-eval history SUITE")
         if len(known) > 1:
@@ -176,6 +183,8 @@ class Store:
             claimed = run.manifest["plan_id"], run.manifest["run_id"]
             if composed_ids(run.manifest["children"]) != claimed:
                 raise StoreError(f"the ids of the composed run {run.run_id} do not follow from its children's")
+            if run.manifest["verdict"] != worst(child.manifest["report"]["verdict"] for child in children):
+                raise StoreError(f"the verdict of the composed run {run.run_id} does not follow from its children's")
             for entry, child in zip(run.manifest["children"], children, strict=True):
                 if entry["run_id"] != child.run_id:
                     raise StoreError(f"the composed run {run.run_id} lists another run than the one it holds")
