@@ -24,7 +24,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ITEMS = HERE / "ops_items"
-DEFAULT_OUT = HERE.parent / "datasets/src/yb_eval_datasets/triage/ops"
+DEFAULT_OUT = HERE.parent / "datasets/triage/ops"
 
 HEADER = re.compile(
     r"@ (?P<lang>en|ru) (?P<severity>[0-4])(?P<escalate>[!-])(?: (?P<label>[a-z_]+))?"

@@ -4,7 +4,7 @@
 
 DIR holds ``routellm_gsm8k.jsonl``, ``routellm_mmlu.jsonl.gz``, their two ``_contaminated_prompts.jsonl``,
 ``routerarena_sub10_outcomes.jsonl`` and ``routerarena_cost.json``; commits and licences are in
-``datasets/src/yb_eval_datasets/routing/NOTICE.md``. ``--check`` writes nothing and ends with 1 when a file would change.
+``datasets/routing/NOTICE.md``. ``--check`` writes nothing and ends with 1 when a file would change.
 ``--whole-mmlu`` also writes all MMLU rows to a file of yours, for ``yb-eval run routing-quality --data FILE``.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-DEFAULT_OUT = Path(__file__).resolve().parent.parent / "datasets/src/yb_eval_datasets/routing"
+DEFAULT_OUT = Path(__file__).resolve().parent.parent / "datasets/routing"
 
 MMLU_ROWS = 2_000
 MMLU_SEED = "routing-mmlu-1"

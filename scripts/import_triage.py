@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-DEFAULT_OUT = Path(__file__).resolve().parent.parent / "datasets/src/yb_eval_datasets/triage"
+DEFAULT_OUT = Path(__file__).resolve().parent.parent / "datasets/triage"
 
 SAMPLE_ROWS = 1_000
 SAMPLE_SEED = "clinc150-sample-1"

@@ -72,13 +72,18 @@ class World:
             **{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()},
         )
 
-    def judge(self, scenario: Scenario, answers: Sequence[Any] | Callable[[Mapping[str, Any]], Any], **settings: Any) -> Outcome:
+    def judge(
+        self, scenario: Scenario, answers: Sequence[Any] | Callable[[Mapping[str, Any]], Any], **settings: Any
+    ) -> Outcome:
         """The outcome of a scenario whose model calls are answered by a script or a function."""
         threshold = settings.pop("threshold", None)
         budget = Budget(**{key: settings.pop(key) for key in ("tools", "bytes") if key in settings})
         call = answers if callable(answers) else Script({scenario.id: list(answers)})
         evaluator = AgentEvaluator(
-            CallableTarget(call, fingerprint="0" * 64), Settings(budget=budget, **settings), Offers(threshold), identity={}
+            CallableTarget(call, fingerprint="0" * 64),
+            Settings(budget=budget, **settings),
+            Offers(threshold),
+            identity={},
         )
         (outcome,) = evaluator.evaluate([Sample(scenario.id, scenario, scenario.tags)])
         return outcome

@@ -61,7 +61,9 @@ def test_exactly_enough_suffices():
 @pytest.mark.parametrize("name", ["raw_skip_rate", "misroute_rate"])
 def test_what_is_not_measured_does_not_suffice(name):
     whole = measured()
-    nulled = Measurements(Measurement(name, None, reason="nothing was scored") if m == name else whole[m] for m in whole)
+    nulled = Measurements(
+        Measurement(name, None, reason="nothing was scored") if m == name else whole[m] for m in whole
+    )
     said = stay_or_compare(nulled, LIMITS)
     assert said.verdict == "unmeasured" and "nothing was scored" in said.sentence
 

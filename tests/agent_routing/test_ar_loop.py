@@ -18,10 +18,15 @@ def test_a_loaded_group_is_delivered_from_the_next_call_on(world, says, recorded
 
 def test_loads_add_up_and_a_repeated_one_is_redundant(world, says):
     outcome = world.judge(
-        world.scenario(expected=["jira", "wiki"]), [says.load("jira"), says.load("wiki"), says.load("jira"), says.text()]
+        world.scenario(expected=["jira", "wiki"]),
+        [says.load("jira"), says.load("wiki"), says.load("jira"), says.text()],
     )
     assert outcome.details["loaded"] == ["jira", "wiki"]
-    assert (outcome.details["load_calls"], outcome.details["reloads"], outcome.details["redundant_reloads"]) == (3, 2, 1)
+    assert (outcome.details["load_calls"], outcome.details["reloads"], outcome.details["redundant_reloads"]) == (
+        3,
+        2,
+        1,
+    )
     assert outcome.details["first_choice"] == ["jira"]
     assert outcome.details["first_hit"] is False and outcome.details["exact"] is True
 
@@ -30,7 +35,11 @@ def test_an_unknown_group_is_told_with_those_there_are_and_the_known_ones_of_the
     model = recorded(says.load("Jira", "wiki"), says.text())
     outcome = world.judge(world.scenario(expected=["wiki"]), model)
     result = model.requests[1]["messages"][-1]
-    assert result["role"] == "tool" and "Unknown groups: Jira" in result["content"] and "calendar, jira" in result["content"]
+    assert (
+        result["role"] == "tool"
+        and "Unknown groups: Jira" in result["content"]
+        and "calendar, jira" in result["content"]
+    )
     assert "failed" not in result
     assert outcome.details["hallucinated"] is True and outcome.details["unknown"] == ["Jira"]
     assert outcome.details["exact"] is True

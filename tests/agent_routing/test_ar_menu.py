@@ -139,7 +139,7 @@ def test_whatever_a_catalogue_says_the_menu_keeps_its_rows_and_columns(name, des
 @given(st.text(max_size=3000))
 def test_a_cell_is_one_line_of_limited_length(text):
     made = cell(text)
-    assert "\n" not in made and made.isprintable() or made == ""
+    assert ("\n" not in made and made.isprintable()) or made == ""
     assert len(made.replace("\\\\", "x").replace("\\|", "x")) <= LONGEST_CELL
 
 

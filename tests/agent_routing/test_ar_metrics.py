@@ -9,7 +9,6 @@ import pytest
 from yb_eval import Measurements
 from yb_eval.metrics import Repeats
 from yb_eval.testing import check_metric
-
 from yb_eval_agent_routing.metrics import agent_metrics
 from yb_eval_agent_routing.scoring import Match
 
@@ -219,7 +218,9 @@ def test_word_overlap_is_the_share_of_the_request_that_stands_in_the_menu(world,
 
 def test_slices_follow_the_tags(world, says):
     outcomes = [
-        world.judge(world.scenario(id="a", expected=["jira"], tags=["wording:exact"]), [says.load("jira"), says.text()]),
+        world.judge(
+            world.scenario(id="a", expected=["jira"], tags=["wording:exact"]), [says.load("jira"), says.text()]
+        ),
         world.judge(world.scenario(id="b", expected=["jira"], tags=["wording:unnamed"]), [says.text(), says.text()]),
     ]
     found = measure(outcomes)
@@ -258,5 +259,3 @@ def test_pass_hat_of_a_flaky_scenario(world, says):
 def test_a_match(expected, got, hit, exact, f1):
     match = Match.of(got, expected=expected)
     assert (match.hit, match.exact, match.f1) == (hit, exact, f1)
-
-

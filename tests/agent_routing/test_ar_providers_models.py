@@ -46,7 +46,9 @@ def provider(request, model_server, monkeypatch):
 
     def make(**options):
         endpoint = model_server.url + ("/v1" if kind == "openai" else "")
-        target = OPEN[kind]("some-model", ModelOptions(**{"endpoint": endpoint, "stream": stream, "retries": 0, **options}))
+        target = OPEN[kind](
+            "some-model", ModelOptions(**{"endpoint": endpoint, "stream": stream, "retries": 0, **options})
+        )
         opened.append(target)
         return target
 
@@ -91,8 +93,18 @@ def test_the_request_is_what_the_provider_documents(provider, model_server):
     assert body["max_tokens"] == 77 and body["temperature"] == 0.5 and bool(body.get("stream")) is provider.stream
     assert KEY in (headers.get("authorization", "") + headers.get("x-api-key", ""))
     if provider.kind == "openai":
-        assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool", "assistant", "system"]
-        assert body["messages"][2]["tool_calls"][0]["function"] == {"name": "load_tools", "arguments": '{"groups":["x"]}'}
+        assert [message["role"] for message in body["messages"]] == [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "assistant",
+            "system",
+        ]
+        assert body["messages"][2]["tool_calls"][0]["function"] == {
+            "name": "load_tools",
+            "arguments": '{"groups":["x"]}',
+        }
         assert body["messages"][3] == {"role": "tool", "tool_call_id": "call_1", "content": "Error: no."}
         assert body["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
     else:
@@ -204,9 +216,10 @@ def test_the_fingerprint_is_the_models_and_the_questions_never_the_keys(provider
     assert provider(temperature=0.7).fingerprint != first
     assert provider(max_output_tokens=5).fingerprint != first
     assert provider(endpoint="http://127.0.0.1:1/other").fingerprint != first
-    assert provider(endpoint="http://user:secret@127.0.0.1:1/other").fingerprint == provider(
-        endpoint="http://127.0.0.1:1/other"
-    ).fingerprint
+    assert (
+        provider(endpoint="http://user:secret@127.0.0.1:1/other").fingerprint
+        == provider(endpoint="http://127.0.0.1:1/other").fingerprint
+    )
 
 
 def test_several_threads_may_ask_at_once(provider, model_server):
@@ -220,6 +233,8 @@ def test_several_threads_may_ask_at_once(provider, model_server):
 
 def test_a_base_url_of_the_environment_is_used_and_identified(provider, model_server, monkeypatch):
     named = provider()
-    monkeypatch.setenv(f"{provider.kind.upper()}_BASE_URL", model_server.url + ("/v1" if provider.kind == "openai" else ""))
+    monkeypatch.setenv(
+        f"{provider.kind.upper()}_BASE_URL", model_server.url + ("/v1" if provider.kind == "openai" else "")
+    )
     other = provider(endpoint=None)
     assert ask(other).failure is None and other.fingerprint == named.fingerprint

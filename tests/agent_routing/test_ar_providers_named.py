@@ -122,7 +122,9 @@ def test_a_call_that_was_not_recorded_is_an_error_and_no_skip(suite, python_mode
 
 def test_a_recording_is_the_same_file_whatever_the_number_of_jobs(suite, python_model, tmp_path):
     for jobs in (1, 8):
-        suite(scenarios=["default", "negatives"], min_top1=0.0, provider=python_model, record=f"{jobs}.jsonl", jobs=jobs)
+        suite(
+            scenarios=["default", "negatives"], min_top1=0.0, provider=python_model, record=f"{jobs}.jsonl", jobs=jobs
+        )
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "8.jsonl").read_bytes()
 
 

@@ -77,7 +77,8 @@ def test_a_provider_can_be_dead_in_many_ways(suite, broken, how):
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("status", [400, 401, 404, 500])
-def test_a_server_that_refuses_every_request_scores_nothing(suite, model_server, kind, stream, status):
+def test_a_server_that_refuses_every_request_scores_nothing(suite, model_server, monkeypatch, kind, stream, status):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # what the SDKs do between attempts
     model_server.default = {"status": status}
     endpoint = model_server.url + ("/v1" if kind == "openai" else "")
     is_dead(
@@ -122,7 +123,9 @@ def test_a_tool_called_first_and_loaded_after_is_a_hit_with_the_mistake_kept(wor
 
 def test_a_search_that_is_followed_by_nothing_leaves_a_turn_without_a_call_and_is_seen(world, says):
     searched = world.judge(
-        world.scenario(expected=["metrics"]), [says.call("search_tools", query="volumes"), says.text("")], policy="search"
+        world.scenario(expected=["metrics"]),
+        [says.call("search_tools", query="volumes"), says.text("")],
+        policy="search",
     )
     assert searched.details["load_calls"] == 1 and searched.details["called"] == []
     silent = world.judge(world.scenario(expected=["metrics"]), [says.text("")], policy="search")
@@ -200,7 +203,9 @@ scenarios:
 
 
 @pytest.mark.parametrize("policy", ["in-band", "router", "search"])
-def test_routing_with_everything_always_on_is_told_to_be_inactive_and_saves_nothing(suite, tmp_path, monkeypatch, policy):
+def test_routing_with_everything_always_on_is_told_to_be_inactive_and_saves_nothing(
+    suite, tmp_path, monkeypatch, policy
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "always.yaml").write_text(ALWAYS.replace("ALL", "true"), encoding="utf-8")
     report = suite(scenarios=["always.yaml"], policy=policy)

@@ -106,7 +106,8 @@ def test_scenarios_can_be_filtered_by_their_fields(suite):
 def test_a_scale_sweep_is_sliced_by_size(suite):
     found = suite(scenarios=["default"], scale=[5, 20, 70, 200], min_top1=0.0)["measurements"]
     values = [found[f"top1[size:{size}]"]["value"] for size in (5, 20, 70, 200)]
-    assert values[0] > values[-1]
+    assert values == sorted(values, reverse=True)
+    assert {found[f"top1[size:{size}]"]["n"] for size in (5, 20, 70, 200)} == {9}
 
 
 def test_menu_ablations_are_sliced_by_what_was_altered(suite):
@@ -150,7 +151,7 @@ def test_the_text_report_of_the_command_tells_what_broke(tmp_path):
     assert len([line for line in lines if line.startswith("default/")]) == 9
     assert "scenarios=9  top1=67%  exact=67%  skip=0%  errors=0" in lines
     wrong = command("agent-routing", "table", "--wrong").stdout
-    assert "jira_confluence" in wrong and "jira_single" not in wrong
+    assert "default/jira_confluen…" in wrong and "default/jira_single" not in wrong
     transcript = command("agent-routing", "table", "--transcript", "default/jira_single").stdout
     assert "| jira | Jira |" in transcript
     assert command("agent-routing", "table", "--transcript", "nothing").returncode == 2
@@ -172,7 +173,15 @@ def test_cells_are_cut_by_what_is_shown_not_by_bytes(text, shown):
 
 
 def row(**fields):
-    listed = {"asked": [], "loaded": [], "delivered": [], "unknown": [], "unloaded_calls": [], "load_calls": 1, "nudged": False}
+    listed = {
+        "asked": [],
+        "loaded": [],
+        "delivered": [],
+        "unknown": [],
+        "unloaded_calls": [],
+        "load_calls": 1,
+        "nudged": False,
+    }
     return {"id": "x", "verdict": "EXACT", "expected": [], **listed, **fields}
 
 

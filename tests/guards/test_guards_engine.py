@@ -22,7 +22,7 @@ from yb_eval_guards.tables import load_table
 
 pytest.importorskip("hyperscan", reason="there is nothing to compare without hyperscan")
 
-CORPUS = Path(__file__).parents[2] / "datasets" / "src" / "yb_eval_datasets" / "eval" / "guards_labeled.jsonl"
+CORPUS = Path(__file__).parents[2] / "datasets" / "eval" / "guards_labeled.jsonl"
 
 # Readings that a text is given only when something in it asks for them.
 READINGS = frozenset(

@@ -13,7 +13,7 @@ from yb_eval_guards.detectors.phrases import Family, PhraseTable
 from yb_eval_guards.tables import load_table
 
 FAMILIES = PhraseTable(load_table("injection.toml")).families
-OPEN = Path(__file__).parents[2] / "datasets" / "src" / "yb_eval_datasets" / "guards"
+OPEN = Path(__file__).parents[2] / "datasets" / "guards"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from yb_eval_guards import redact, scan
 from yb_eval_guards.finding import Finding
 from yb_eval_guards.overlaps import resolve
 
-CORPUS = Path(__file__).parents[2] / "datasets" / "src" / "yb_eval_datasets" / "eval" / "guards_labeled.jsonl"
+CORPUS = Path(__file__).parents[2] / "datasets" / "eval" / "guards_labeled.jsonl"
 TEXTS = [json.loads(line)["text"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
 
 

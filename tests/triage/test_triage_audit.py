@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-
 import numpy as np
 import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yb_eval_datasets import path
 from yb_eval_triage.examples import Example, read_examples
 from yb_eval_triage.task import Task, TaskError
 from yb_eval_triage.triagers.audit import Audit, audit_labels
 from yb_eval_triage.triagers.near_duplicates import near_duplicates
 
-DATA = Path(str(files("yb_eval_datasets"))) / "triage"
+DATA = path("triage")
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from yb_eval_datasets import path
 from yb_eval_triage.examples import Example, read_examples
 from yb_eval_triage.task import Answer, Task
 from yb_eval_triage.triagers.near_duplicates import near_duplicates
 
-DATA = Path(str(files("yb_eval_datasets"))) / "triage"
+DATA = path("triage")
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 NAMES = ("banking77", "clinc150", "healthcare", "ops")
 

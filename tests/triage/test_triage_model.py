@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yb_eval_datasets import path
 from yb_eval_triage.examples import Example, read_examples
 from yb_eval_triage.task import Task, TaskError
 from yb_eval_triage.triagers.builtin import BuiltinTriager
@@ -22,7 +22,7 @@ from yb_eval_triage.triagers.model import TriageModel
 from yb_eval_triage.triagers.operating import choose_cut, choose_point, operating_curve, wilson_lower
 from yb_eval_triage.triagers.training import model_key, stratified_folds, train_model
 
-DATA = Path(str(files("yb_eval_datasets"))) / "triage"
+DATA = path("triage")
 
 
 def load(name: str, *splits: str) -> tuple[Task, list[list[Example]]]:

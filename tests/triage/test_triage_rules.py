@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yb_eval_datasets import path
 from yb_eval_triage.examples import read_examples
 from yb_eval_triage.task import Task, TaskError
 from yb_eval_triage.triagers.rules import RulesTriager, WordLists
 
-DATA = Path(str(files("yb_eval_datasets"))) / "triage"
+DATA = path("triage")
 
 TASK = Task.parse(
     b"""

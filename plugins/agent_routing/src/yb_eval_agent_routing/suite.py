@@ -137,7 +137,8 @@ class Details:
 def _providers(options: Options, context: Context, offers: Offers) -> Mapping[str, Any]:
     """What `--target` may name; with `--provider`, or where the environment names a provider, that in the place of the
     built-in one."""
-    settings = getattr(context, "settings", None) or TargetSettings()
+    # More than one job: a scenario is asked call by call, so nothing is gained by handing a provider several at once.
+    settings = getattr(context, "settings", None) or TargetSettings(jobs=2)
     model = ModelOptions(
         endpoint=options.endpoint,
         temperature=options.temperature,

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
-from yb_eval.datasets import Document, RowDataset
+from yb_eval.datasets import Cells, Codec, Document, Format, Reader, RowDataset, RowError, Source
 
+#: What a revision document may have at most, both inclusive.
 MAX_BYTES = 8 * 1024 * 1024
 MAX_SAMPLES = 10_000
 
@@ -36,19 +37,45 @@ class RevisionHeader:
     """What a revision document says beside its samples. The version is the integer 1: neither `true` nor `1.0`."""
 
     schema_version: Literal[1]
-    dataset_id: str = field()
+    dataset_id: str
+
+
+@frozen(slots=True)
+class _NoTags:
+    """A codec whose rows have no tags: everywhere else a row may bring some, undeclared; in a revision it may not."""
+
+    inner: Codec
+    cells: Cells = "json"
+
+    def check(self, raw: bytes) -> dict[str, Any]:
+        row = self.inner.check(raw)
+        if "tags" in row:
+            raise RowError("unknown field", path="$.tags", hint="a sample has an id and a payload")
+        return row
+
+    def decode(self, raw: bytes) -> dict[str, Any]:
+        return self.inner.decode(raw)
+
+
+_DOCUMENT = Document(rows="samples", header=RevisionHeader, size_limit=MAX_BYTES, sample_limit=MAX_SAMPLES)
+
+
+def revision(source: Source) -> Reader:
+    """The format of revision documents. Raises `DatasetError`, naming the JSON path, for whatever is not right."""
+    reader = _DOCUMENT(source)
+    return evolve(reader, codec=_NoTags(reader.codec))
 
 
 def row_of(data: GuardRow | RevisionSample) -> GuardRow:
+    """The labelled text of a sample, whichever kind of file it came from."""
     return data.payload if isinstance(data, RevisionSample) else data
 
 
-def corpus_dataset(path: Path, formats: Mapping[str, Any] | None) -> RowDataset:
+def corpus_dataset(path: Path, formats: Mapping[str, Format] | None) -> RowDataset:
     """JSONL rows of `text`, `type`, `expect`, optionally `id` and `tags`."""
     return RowDataset(path, row=GuardRow, formats=formats)
 
 
 def revision_dataset(path: Path) -> RowDataset:
     """A revision document, read whole: at most 8 MiB and 10,000 samples, both inclusive."""
-    document = Document(rows="samples", header=RevisionHeader, size_limit=MAX_BYTES, sample_limit=MAX_SAMPLES)
-    return RowDataset(path, row=RevisionSample, format=document, role="revision")
+    return RowDataset(path, row=RevisionSample, format=revision, role="revision")

@@ -9,13 +9,15 @@ from attrs import field, frozen
 
 from yb_eval import Answer, Outcome, Sample, Target
 from yb_eval.digest import identify
-from yb_eval.targets import AnswerError, expect_list, expect_object
+from yb_eval.interfaces import Concurrency
+from yb_eval.targets import AnswerError
+from yb_eval_guards.answers import mask, read_findings, without_data
 from yb_eval_guards.dataset import row_of
 from yb_eval_guards.finding import Finding
 from yb_eval_guards.scanner import Scanner
 
 #: Rises when the judging of findings changes.
-_JUDGING = 1
+_JUDGING = 2
 
 #: Findings listed in one outcome; a text full of numbers must not flood the log.
 _LISTED = 20
@@ -31,7 +33,7 @@ class ScannerTarget:
     scanner: Scanner
     spec: str = "builtin"
     batch_size: int = 2_000
-    concurrency: Any = "processes"
+    concurrency: Concurrency = "processes"
     fingerprint: str = field(init=False)
 
     @fingerprint.default
@@ -52,7 +54,6 @@ def _described(finding: Finding) -> dict[str, Any]:
         "kind": finding.kind,
         "start": finding.start,
         "end": finding.end,
-        "masked": finding.masked,
         "evidence": list(finding.evidence),
         "confidence": finding.confidence,
     }
@@ -60,7 +61,7 @@ def _described(finding: Finding) -> dict[str, Any]:
 
 @frozen(slots=True)
 class GuardEvaluator:
-    """Scans texts and compares `detect`/`clean` with the label."""
+    """Scans texts and compares `detect`/`clean` with the label. An answer that is none is an error of its row."""
 
     target: Target
     fingerprint: str = field(init=False)
@@ -74,60 +75,46 @@ class GuardEvaluator:
         return self.target.batch_size
 
     @property
-    def concurrency(self) -> Any:
+    def concurrency(self) -> Concurrency:
         return self.target.concurrency
 
     def evaluate(self, samples: Sequence[Sample]) -> Sequence[Outcome]:
         samples = list(samples)
-        texts = [row_of(sample.data).text for sample in samples]
+        rows = [row_of(sample.data) for sample in samples]
+        texts = [row.text for row in rows]
         if isinstance(self.target, ScannerTarget):
             # The same findings without a request and an answer for each text: a third of the time of a scan.
             found = self.target.scanner.scan_many(texts)
             return [
-                _outcome(sample, [_described(finding) for finding in findings] if findings else ())
-                for sample, findings in zip(samples, found, strict=True)
+                _outcome(sample, row.text, row.type, row.expect, [_described(f) for f in findings] if findings else ())
+                for sample, row, findings in zip(samples, rows, found, strict=True)
             ]
         requests = [{"id": sample.id, "text": text} for sample, text in zip(samples, texts, strict=True)]
         answers = self.target.ask(requests, repeat=samples[0].repeat if samples else 0)
-        return [self._judge(sample, text, answer) for sample, text, answer in zip(samples, texts, answers, strict=True)]
+        return [self._judge(sample, answer) for sample, answer in zip(samples, answers, strict=True)]
 
-    def _judge(self, sample: Sample, text: str, answer: Answer) -> Outcome:
-        if answer.failure is not None:
-            return Outcome.error(sample, answer.failure, expected=row_of(sample.data).expect)
-        try:
-            return _outcome(sample, _read(answer.value, len(text)))
-        except AnswerError as error:
-            return Outcome.error(sample, error.reason, expected=row_of(sample.data).expect)
+    def _judge(self, sample: Sample, answer: Answer) -> Outcome:
+        row = row_of(sample.data)
+        reason = answer.failure
+        if reason is None:
+            try:
+                return _outcome(sample, row.text, row.type, row.expect, read_findings(answer.value, row.text))
+            except AnswerError as error:
+                reason = error.reason
+        return Outcome.error(sample, without_data(reason, row.text), expected=row.expect, details={"type": row.type})
 
 
-def _outcome(sample: Sample, findings: Sequence[Mapping[str, Any]]) -> Outcome:
-    row = row_of(sample.data)
-    details: dict[str, Any] = {"type": row.type}
-    if findings:
-        details["found"] = sorted({finding["type"] for finding in findings})
-        details["findings"] = list(findings[:_LISTED])
-    predicted = "detect" if findings else "clean"
+def _outcome(
+    sample: Sample, text: str, labelled: str, expected: str, findings: Sequence[Mapping[str, Any]]
+) -> Outcome:
+    if not findings:
+        return Outcome(
+            sample.id, "scored", expected == "clean", expected, "clean",
+            tags=sample.tags, details={"type": labelled}, repeat=sample.repeat,
+        )  # fmt: skip
+    shown = [{**f, "masked": mask(f["type"], text[f["start"] : f["end"]])} for f in findings[:_LISTED]]
+    details = {"type": labelled, "found": sorted({f["type"] for f in findings}), "findings": shown}
     return Outcome(
-        sample.id,
-        "scored",
-        predicted == row.expect,
-        row.expect,
-        predicted,
-        tags=(*sample.tags, f"type:{row.type}"),
-        details=details,
-        repeat=sample.repeat,
-    )
-
-
-def _read(answer: Any, length: int) -> list[dict[str, Any]]:
-    """The findings of an answer, checked; of each only what shows no datum. Raises `AnswerError`."""
-    read = []
-    for index, said in enumerate(expect_list(expect_object(answer), "findings")):
-        finding = expect_object(said)
-        kind, start, end = finding.get("type"), finding.get("start"), finding.get("end")
-        if not isinstance(kind, str) or not kind:
-            raise AnswerError(f"findings[{index}].type is no name")
-        if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
-            raise AnswerError(f"findings[{index}]: {start!r}..{end!r} is no place in a text of {length} characters")
-        read.append({"type": kind[:40], "start": start, "end": end})
-    return read
+        sample.id, "scored", expected == "detect", expected, "detect",
+        tags=sample.tags, details=details, repeat=sample.repeat,
+    )  # fmt: skip

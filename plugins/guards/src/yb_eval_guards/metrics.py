@@ -1,25 +1,50 @@
-"""What is measured of a guard: detection as a whole, per type, language and tag; types mixed up; over-defence."""
+"""What is measured of a guard: detection as a whole, per tag, per type; types mixed up; over-defence; mistakes by id."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from yb_eval import Declared, Measurement, Metric, Outcome
 from yb_eval.metrics import Detection, Sliced
 from yb_eval.statistics import wilson
 
-#: Ids listed of each kind of mistake.
+#: Mistakes listed of each kind.
 _LISTED = 200
+
+#: (is it expected?, was it raised?) -> rows, as `Detection` counts them.
+_Pairs = Counter[tuple[bool, bool]]
 
 
 def guard_metrics() -> list[Metric[Any]]:
-    """The metrics of the suite. Outcomes carry the row's type among their tags: `recall[type:inn]`, `recall[lang:ru]`."""
-    return [Detection(), OverDefence(), Sliced(metric=Detection()), CrossTypes(), Mistakes()]
+    """The metrics of the suite: `recall`, `recall[lang:ru]` for every tag, `recall[type:inn]` for every type."""
+    return [Detection(), OverDefence(), Sliced(metric=SliceDetection()), TypeDetection(), CrossTypes(), Mistakes()]
+
+
+@frozen(slots=True, kw_only=True)
+class SliceDetection(Detection):
+    """`Detection` for a slice, where what cannot be wrong, or cannot be right, is null.
+
+    A slice of clean rows has no recall, and its precision and F-measures could only be 0; in one without clean rows
+    precision could only be 1.
+    """
+
+    def finish(self, state: _Pairs) -> Sequence[Measurement]:
+        measured = super().finish(state)
+        positives, negatives = (state[label, True] + state[label, False] for label in (True, False))
+        reasons = {}
+        if not negatives:
+            reasons = {"precision": "the slice has no clean rows"}
+        if not positives:
+            reasons = dict.fromkeys(("precision", "f1", "f2"), "the slice has nothing to detect")
+        return [
+            Measurement(m.name, None, reason=reasons[m.name]) if m.name in reasons and m.value is not None else m
+            for m in measured
+        ]
 
 
 @frozen(slots=True)
@@ -34,10 +59,10 @@ class OverDefence:
     def declares(self) -> Sequence[Declared]:
         return (Declared("over_defence_rate", "Benign rows that are raised / benign rows.", better="lower"),)
 
-    def start(self) -> Counter[tuple[bool, bool]]:
+    def start(self) -> _Pairs:
         return Counter()
 
-    def add(self, state: Counter[tuple[bool, bool]], outcomes: Sequence[Outcome]) -> Counter[tuple[bool, bool]]:
+    def add(self, state: _Pairs, outcomes: Sequence[Outcome]) -> _Pairs:
         state.update(
             ("kind:benign" in o.tags, o.predicted == "detect")
             for o in outcomes
@@ -45,17 +70,64 @@ class OverDefence:
         )
         return state
 
-    def merge(self, left: Counter[tuple[bool, bool]], right: Counter[tuple[bool, bool]]) -> Counter[tuple[bool, bool]]:
+    def merge(self, left: _Pairs, right: _Pairs) -> _Pairs:
         left.update(right)
         return left
 
-    def finish(self, state: Counter[tuple[bool, bool]]) -> Sequence[Measurement]:
+    def finish(self, state: _Pairs) -> Sequence[Measurement]:
         tagged = state[True, True] + state[True, False] > 0
         raised, quiet = (sum(state[b, hit] for b in ({True} if tagged else {True, False})) for hit in (True, False))
         n = raised + quiet
         if not n:
             return (Measurement("over_defence_rate", None, reason="no clean row was scored"),)
         return (Measurement("over_defence_rate", raised / n, n, wilson(raised, n)),)
+
+
+@frozen(slots=True)
+class TypeDetection:
+    """`Detection` of each type by itself: `precision[type:inn]`, `recall[type:inn]`, ...
+
+    For one type, a row is positive if it is labelled with that type, and raised if that type is among the types found.
+    A card number reported as INN only is missed as a card and a false alarm as an INN. A row's label names one type
+    though its text may hold more, so a further type found beside the labelled one counts neither way. Every scored row
+    is in the denominators of every type that is labelled anywhere or found where it is wrong.
+    """
+
+    @property
+    def declares(self) -> Sequence[Declared]:
+        return tuple(evolve(declared, sliced=True) for declared in Detection().declares)
+
+    def start(self) -> Counter[tuple[str, str]]:
+        return Counter()
+
+    def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
+        """Counts, for each type, `tp`, `fn` and `fp`; under `("", "n")` all rows."""
+        for outcome in outcomes:
+            if outcome.status != "scored":
+                continue
+            state["", "n"] += 1
+            found: Iterable[str] = outcome.details.get("found", ())
+            if outcome.expected == "detect":
+                labelled = outcome.details["type"]
+                if labelled in found:
+                    state[labelled, "tp"] += 1
+                    continue
+                state[labelled, "fn"] += 1
+            state.update((type, "fp") for type in found)
+        return state
+
+    def merge(self, left: Counter[tuple[str, str]], right: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
+        left.update(right)
+        return left
+
+    def finish(self, state: Counter[tuple[str, str]]) -> Sequence[Measurement]:
+        measured = []
+        for type in sorted({type for type, _ in state} - {""}):
+            tp, fn, fp = (state[type, part] for part in ("tp", "fn", "fp"))
+            pairs = Counter({(True, True): tp, (True, False): fn, (False, True): fp})
+            pairs[False, False] = state["", "n"] - tp - fn - fp
+            measured += [evolve(m, name=f"{m.name}[type:{type}]") for m in Detection().finish(pairs)]
+        return measured
 
 
 @frozen(slots=True)
@@ -75,7 +147,7 @@ class CrossTypes:
 
     def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
         for outcome in outcomes:
-            if outcome.status == "scored" and outcome.expected == "detect" and outcome.predicted == "detect":
+            if outcome.predicted == "detect" and outcome.expected == "detect" and outcome.status == "scored":
                 labelled, found = outcome.details["type"], outcome.details["found"]
                 state[labelled, labelled if labelled in found else found[0]] += 1
         return state
@@ -96,43 +168,54 @@ class CrossTypes:
 
 
 @define(slots=True)
-class _Ids:
-    """The smallest ids of a set, up to a limit, and how many there are: the same whatever the order."""
+class _Listed:
+    """The first mistakes of one kind in the text order of their ids, and how many there are: the same in any order."""
 
     count: int = 0
-    ids: list[str] = field(factory=list)
+    entries: list[tuple[str, int, Mapping[str, Any]]] = field(factory=list)
 
-    def take(self, ids: list[str], count: int) -> None:
+    def take(self, entries: list[tuple[str, int, Mapping[str, Any]]], count: int) -> None:
         self.count += count
-        self.ids = nsmallest(_LISTED, self.ids + ids)
+        self.entries = nsmallest(_LISTED, self.entries + entries, key=lambda entry: entry[:2])
 
 
 @frozen(slots=True)
 class Mistakes:
-    """`mistakes`: false positives + false negatives; the details list the first 200 ids of each, in text order."""
+    """`mistakes`: false positives + false negatives. The details list the first 200 of each, by id.
+
+    An entry says which type the row has or, for a false positive, what was found and its mask; never the datum.
+    """
 
     @property
     def declares(self) -> Sequence[Declared]:
         return (Declared("mistakes", "False positives + false negatives.", high=None, better="lower"),)
 
-    def start(self) -> tuple[_Ids, _Ids]:
-        return _Ids(), _Ids()
+    def start(self) -> tuple[_Listed, _Listed]:
+        return _Listed(), _Listed()
 
-    def add(self, state: tuple[_Ids, _Ids], outcomes: Sequence[Outcome]) -> tuple[_Ids, _Ids]:
-        wrong = [o for o in outcomes if o.correct is False]
-        for kept, label in zip(state, ("clean", "detect"), strict=True):
-            ids = [o.id for o in wrong if o.expected == label]
-            if ids:
-                kept.take(ids, len(ids))
+    def add(self, state: tuple[_Listed, _Listed], outcomes: Sequence[Outcome]) -> tuple[_Listed, _Listed]:
+        wrong = [outcome for outcome in outcomes if outcome.correct is False]
+        if wrong:
+            for kept, label in zip(state, ("clean", "detect"), strict=True):
+                entries = [(o.id, o.repeat, _entry(o)) for o in wrong if o.expected == label]
+                if entries:
+                    kept.take(entries, len(entries))
         return state
 
-    def merge(self, left: tuple[_Ids, _Ids], right: tuple[_Ids, _Ids]) -> tuple[_Ids, _Ids]:
+    def merge(self, left: tuple[_Listed, _Listed], right: tuple[_Listed, _Listed]) -> tuple[_Listed, _Listed]:
         for kept, more in zip(left, right, strict=True):
-            kept.take(more.ids, more.count)
+            kept.take(more.entries, more.count)
         return left
 
-    def finish(self, state: tuple[_Ids, _Ids]) -> Sequence[Measurement]:
-        false_positives, false_negatives = state
-        total = false_positives.count + false_negatives.count
-        details = {"false_positives": false_positives.ids, "false_negatives": false_negatives.ids}
+    def finish(self, state: tuple[_Listed, _Listed]) -> Sequence[Measurement]:
+        false_positives, false_negatives = ([entry for _, _, entry in kept.entries] for kept in state)
+        total = sum(kept.count for kept in state)
+        details = {"false_positives": false_positives, "false_negatives": false_negatives}
         return (Measurement("mistakes", total, total, details=details if total else {}),)
+
+
+def _entry(outcome: Outcome) -> dict[str, Any]:
+    if outcome.expected == "detect":
+        return {"id": outcome.id, "type": outcome.details["type"]}
+    found = [{"type": f["type"], "masked": f["masked"]} for f in outcome.details["findings"]]
+    return {"id": outcome.id, "found": found}

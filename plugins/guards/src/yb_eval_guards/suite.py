@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -58,7 +59,7 @@ def build(options: Options, context: Context) -> Plan:
     else:
         dataset = corpus_dataset(corpus.path, context.formats)
     target = context.open_target(
-        {"builtin": lambda: ScannerTarget(_scanner(options)), **{name: lambda n=name: open_peer(n) for name in PEERS}}
+        {"builtin": lambda: ScannerTarget(_scanner(options)), **{name: partial(open_peer, name) for name in PEERS}}
     )
     return Plan(
         dataset=dataset,

@@ -117,7 +117,7 @@ class Answered:
     """A dataset for which answers were recorded: an answer to a row that it does not have is refused."""
 
     dataset: Dataset
-    lines: Mapping[str, int | None]
+    lines: Mapping[str, int]
     where: str
 
     @property

@@ -65,7 +65,7 @@ class Judge:
     def __call__(self, sample: Sample, answer: Any) -> Outcome:
         row: Mapping[str, Any] = sample.data
         said = expect_object(answer)
-        if all(said.get(name) is None for name in _MEANINGS):
+        if said.get("label") is None and all(said.get(name) is None for name in _MEANINGS):
             raise AnswerError(f"the answer has none of {', '.join(_MEANINGS)}: {shorten(said)}")
         label = label_of(row)
         read = self._read(said, label)
@@ -84,19 +84,24 @@ class Judge:
     def _read(self, said: Mapping[str, Any], label: str | None) -> Answer:
         """The answer, checked. Raises `AnswerError`. What the task has no scale for is not looked at."""
         task = self.task
-        abstain = expect_boolean(said, "abstain", optional=True) or False
-        severity = said.get("severity") if task.severity is not None else None
+        # The usual type is looked at here: this runs for every answer, and a call costs more than the look.
+        abstain = said.get("abstain")
+        if type(abstain) is not bool:
+            abstain = expect_boolean(said, "abstain", optional=True) or False
+        name = said.get("label")
+        if type(name) is not str or name not in task.labels:
+            # Whoever abstains need not guess, and whoever hands an item on has said whose it is.
+            name = expect_choice(said, "label", task.labels, optional=abstain or label is None or self.handoffs)
+        severity = None if task.severity is None else said.get("severity")
         if severity is not None:
             severity = _level(severity, len(task.severity.levels) - 1)  # type: ignore[union-attr]
-        # Whoever abstains need not guess, and whoever hands an item on has said whose it is.
-        optional = abstain or label is None or self.handoffs
-        return Answer(
-            label=expect_choice(said, "label", task.labels, optional=optional),
-            severity=severity,
-            escalate=None if task.escalation is None else expect_boolean(said, "escalate", optional=True),
-            confidence=expect_probability(said, "confidence", optional=True),
-            abstain=abstain,
-        )
+        escalate = None if task.escalation is None else said.get("escalate")
+        if escalate is not None and type(escalate) is not bool:
+            escalate = expect_boolean(said, "escalate")
+        confidence = said.get("confidence")
+        if confidence is not None and not (type(confidence) is float and 0.0 <= confidence <= 1.0):
+            confidence = expect_probability(said, "confidence")
+        return Answer(label=name, severity=severity, escalate=escalate, confidence=confidence, abstain=abstain)
 
     def _judgements(self, row: Mapping[str, Any], label: str | None, answer: Answer) -> dict[str, Judgement]:
         made: dict[str, Judgement] = {}

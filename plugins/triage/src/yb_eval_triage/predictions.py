@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 from attrs import field, frozen
 
-from yb_eval import Answer
-from yb_eval.datasets import open_rows
+from yb_eval import Answer, DatasetError
+from yb_eval.datasets import RowError, Source, jsonl
 from yb_eval.digest import identify
 from yb_eval.errors import shorten
 
@@ -26,13 +26,13 @@ _BATCH = 1_000
 class PredictionsTarget:
     """The answers in a file. See `yb_eval.Target`.
 
-    `answers` holds each as JSON, a quarter of what the object would take; `lines` where each stands.
+    `answers` holds each as the text of its line, a quarter of what the object would take; `lines` where each stands.
     """
 
     spec: str
     fingerprint: str
-    answers: Mapping[str, str] = field(repr=False)
-    lines: Mapping[str, int | None] = field(repr=False)
+    answers: Mapping[str, bytes] = field(repr=False)
+    lines: Mapping[str, int] = field(repr=False)
     batch_size: int = _BATCH
     concurrency: Any = "serial"
 
@@ -50,14 +50,25 @@ class PredictionsTarget:
 
 
 def predictions_target(path: Path) -> PredictionsTarget:
-    """Raises `DatasetError` for a file that is not one of answers with ids of their own."""
-    snapshot = open_rows(path, required=("id",), role="predictions")
-    answers: dict[str, str] = {}
-    lines: dict[str, int | None] = {}
-    for batch in snapshot.samples(_BATCH):
-        for sample in batch:
-            # As text: the bytes that orjson returns keep the memory of its buffer, five times what they hold.
-            answers[sample.id] = orjson.dumps(sample.data).decode()
-            lines[sample.id] = sample.line
-    fingerprint = identify("triage-predictions", {"revision": snapshot.revision_id})
+    """Raises `DatasetError` for a file that is not JSON Lines, or has an answer without an id, or two with one."""
+    source = Source.open(path)
+    reader = jsonl(source)
+    answers: dict[str, bytes] = {}
+    lines: dict[str, int] = {}
+    for number, raw in reader.rows():
+        try:
+            said = reader.codec.check(raw)
+        except RowError as error:
+            where = reader.where(number, line=error.line, path=error.path)
+            raise DatasetError(error.what, where=where, hint=error.hint) from None
+        sample_id = said.get("id")
+        if type(sample_id) is not str:
+            raise DatasetError("a prediction has the id of its row", where=reader.where(number, path="$.id"))
+        if sample_id in answers:
+            first = reader.where(lines[sample_id])
+            raise DatasetError(f"the id is first at {first}", where=reader.where(number, path="$.id"))
+        answers[sample_id], lines[sample_id] = raw, number
+    if not answers:
+        raise DatasetError("no predictions", where=str(path))
+    fingerprint = identify("triage-predictions", {"sha256": source.digest("predictions").sha256})
     return PredictionsTarget(f"predictions:{path}", fingerprint, answers, lines)

@@ -18,7 +18,6 @@ from yb_eval_triage.dataset import Answered, Joined, task_dataset
 from yb_eval_triage.evaluator import prefix_of, triage_evaluator
 from yb_eval_triage.gates import Bound, Limits, task_gates
 from yb_eval_triage.metrics import task_metrics
-from yb_eval_triage.references import builtin_target, rules_target
 from yb_eval_triage.schemas import ANSWER, REQUEST
 from yb_eval_triage.task import Task
 from yb_eval_triage.tasks import SHIPPED, open_task, rows_of
@@ -61,7 +60,7 @@ class Options:
         None, help="The most rows whose severity may be too low, of all.", minimum=0, maximum=1
     )
     max_cost: float | None = option(
-        None, help="The highest expected cost of severities, as a share of the worst policy's.", minimum=0, maximum=1
+        None, help="The highest mean cost of severities, as a share of the dearest mistake's.", minimum=0, maximum=1
     )
     bound: Bound = option(
         "interval", help="What must hold the limits: the far end of the 95 % interval, or the number itself."
@@ -143,7 +142,7 @@ class _Targets:
 
     def by_name(self) -> Mapping[str, Callable[..., Target]]:
         return {
-            "builtin": lambda: builtin_target(self.tasks, self.store),
+            "builtin": self._builtin,
             "rules": self._rules,
             "predictions": self._predictions,
             "openai": self._openai,
@@ -152,7 +151,14 @@ class _Targets:
             "agents-python": self._agents_python,
         }
 
+    def _builtin(self) -> Target:
+        from yb_eval_triage.references import builtin_target
+
+        return builtin_target(self.tasks, self.store)
+
     def _rules(self, file: str | None = None) -> Target:
+        from yb_eval_triage.references import rules_target
+
         return rules_target(self.tasks, file)
 
     def _predictions(self, file: str) -> Target:
