@@ -119,7 +119,6 @@ class ModelServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
     server: ModelServer
 
     def do_POST(self) -> None:

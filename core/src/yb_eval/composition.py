@@ -20,7 +20,7 @@ from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import Store, composed_ids, composed_plan_id
 from yb_eval.record.files import atomic
 from yb_eval.record.manifest import COMPOSED_SCHEMA
-from yb_eval.runner import Measured, SuiteRun, evaluate, judge, record
+from yb_eval.runner import Measured, SuiteRun, cached, evaluate, judge, record
 from yb_eval.runoptions import SuiteRequest
 from yb_eval.statistics import holm
 
@@ -92,6 +92,9 @@ def run(
             if suite.report["run_id"] is not None:
                 record(suite, one, environment.store, envelope)
         finished = _compose(whole, suites, environment.store, envelope, [one.request.name for one in left_out])
+        for one in prepared:
+            if one.request.run.cache:
+                watch.note(f"{one.request.name}: {cached(one)}")
         for failure in failures:
             finished.fail(failure)
         for one, suite in zip(prepared, suites, strict=True):

@@ -76,6 +76,9 @@ def judge(measured: Measured) -> SuiteRun:
 
 def record(run: SuiteRun, prepared: Prepared, store: Store, envelope: Mapping[str, Any]) -> None:
     """Keeps the manifest of a run, after checking that it verifies."""
+    earlier = store.other_outcomes(prepared.plan_id, run.report["outcomes"]["sha256"])
+    if earlier is not None and prepared.request.suite.deterministic and run.report["target"]["spec"] == "builtin":
+        run.report["notes"].append(f"not deterministic: the same plan gave other outcomes before ({earlier[:12]})")
     manifest = {
         "schema": SUITE_SCHEMA,
         "plan_id": prepared.plan_id,
@@ -290,4 +293,23 @@ def _compared(comparison: Comparison, prepared: Prepared, measurements: Measurem
 
 def _observations(prepared: Prepared) -> dict[str, Any]:
     observed = getattr(prepared.plan.evaluator, "observations", None)
-    return dict(observed()) if observed is not None else {}
+    made = dict(observed()) if observed is not None else {}
+    hits = _hits(prepared)
+    return made if hits is None else {**made, "cache_hits": hits[0], "cache_misses": hits[1]}
+
+
+def _hits(prepared: Prepared) -> tuple[int, int] | None:
+    if not prepared.request.run.cache:
+        return None
+    from yb_eval.targets import CachedTarget
+
+    cache = prepared.target if isinstance(prepared.target, CachedTarget) else getattr(prepared.target, "target", None)
+    return (cache.hits, cache.misses) if isinstance(cache, CachedTarget) else None
+
+
+def cached(prepared: Prepared) -> str:
+    """How many answers of the run came from the cache, in words."""
+    hits = _hits(prepared)
+    if hits is None:
+        return "no answer was cached: the target keeps none"
+    return f"{hits[0]} of {sum(hits)} answers came from the cache"

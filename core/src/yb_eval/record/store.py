@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -108,6 +108,15 @@ class Store:
         started = "".join(c for c in str(manifest["envelope"].get("started", "")) if c.isalnum())
         self._point(self.root / "refs" / "runs" / str(manifest["run_id"]) / f"{started}-{name[:12]}", name)
         return name
+
+    def other_outcomes(self, plan_id: str, sha256: str) -> str | None:
+        """The outcome log that this plan gave before, if it was another one. The first is remembered."""
+        path = self.root / "refs" / "plans" / plan_id
+        with suppress(OSError):
+            earlier = path.read_text(encoding="ascii").strip()
+            return None if earlier == sha256 else earlier
+        self._point(path, sha256)
+        return None
 
     def latest(self, name: str) -> None:
         """Makes `latest` mean the manifest object called `name`."""

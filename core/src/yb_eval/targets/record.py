@@ -39,7 +39,7 @@ class RecordingTarget:
         self.batch_size = target.batch_size
         # The file is this process's.
         self.concurrency: Concurrency = "threads" if target.concurrency == "processes" else target.concurrency
-        self._target = target
+        self.target = target
         self._path = path
         self._partial = path.with_name(path.name + ".partial")
         self._masker = Masker.from_environment()
@@ -74,7 +74,7 @@ class RecordingTarget:
                 answers.append(self._recorded(Key.of(masked[-1] or {}, repeat)))
         missing = [index for index, answer in enumerate(answers) if answer is None]
         if missing:
-            asked = self._target.ask([requests[index] for index in missing], repeat=repeat)
+            asked = self.target.ask([requests[index] for index in missing], repeat=repeat)
             for index, answer in zip(missing, asked, strict=True):
                 answers[index] = self._write(masked[index] or {}, repeat, answer)
         return [answer for answer in answers if answer is not None]
@@ -82,7 +82,7 @@ class RecordingTarget:
     def close(self) -> None:
         """Closes the target and puts the cassette in its place."""
         try:
-            self._target.close()
+            self.target.close()
         finally:
             with self._lock:
                 if self._open:
