@@ -105,17 +105,16 @@ def test_a_whole_run_tells_the_failures_apart(
     desk_file: Path, write: Callable[..., Path], model_server: Any, completion: Any, tmp_path: Path
 ) -> None:
     model_server.reply = behave(completion)
-    cases = {
-        "hand outage": "outage",
-        "hand billing_desk": "billing",
-        "hand question": "billing",
-        "say billing": "billing",
-        "loop question": "question",
-        "keep it": "other",
-        "hand outage again": "other",
-    }
-    cases = {text.replace(" again", ""): label for text, label in list(cases.items())[:6]} | {"hand question ": "other"}
-    rows = [{"id": f"r{i}", "text": t.strip(), "gold": {"label": label}} for i, (t, label) in enumerate(cases.items())]
+    cases = [
+        ("hand outage", "outage"),
+        ("hand billing_desk", "billing"),
+        ("hand question", "billing"),
+        ("say billing", "billing"),
+        ("loop question", "question"),
+        ("keep it", "other"),
+        ("hand question", "other"),
+    ]
+    rows = [{"id": f"r{i}", "text": text, "gold": {"label": label}} for i, (text, label) in enumerate(cases)]
     report = run_suite(
         "triage",
         store=tmp_path / "store",
@@ -161,7 +160,7 @@ def test_an_agent_of_ones_own_may_answer_in_a_type(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "my_triage_agent", raising=False)
-    model_server.reply = lambda body: completion('{"label": "outage", "severity": 3, "confidence": 0.5}')
+    model_server.reply = lambda body: completion('{"response": {"label": "outage", "severity": 3, "confidence": 0.5}}')
     target = user_agent_target("my_triage_agent:desk", [desk])
     assert ask(target, "down") == {
         "label": "outage", "severity": 3, "confidence": 0.5, "handoff": None, "path": [], "promised": False,
@@ -184,7 +183,7 @@ def test_an_agent_of_ones_own_may_answer_in_a_type(
         "Let me transfer you to an expert.",
         "I'll connect you with the team.",
         "We will forward your request to the finance desk.",
-        "I have escalated this to the on-call engineer."[:0] + "I will escalate this to the engineer.",
+        "I will escalate this to the engineer.",
         "Сейчас переведу вас на специалиста.",
         "Передаю обращение в отдел оплаты.",
     ],

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from yb_eval import composition
 from yb_eval.cli.logs import log
@@ -43,7 +43,7 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
     finally:
         progress.end()
     view = view_of(run.report, store)
-    failed = [failure for path, reporter in wanted if (failure := _write(path, reporter, view)) is not None]
+    failed = [failure for one in wanted if (failure := _write(one, view)) is not None]
     for failure in failed:
         run.fail(failure)
     if run.report["left_out"]:
@@ -77,34 +77,47 @@ def _planned(plan_id: str, prepared: Sequence[Prepared]) -> None:
         note(f"  {one.request.name}: {one.snapshot.count} samples of {one.snapshot.id}@{one.snapshot.revision_id[:12]}")
 
 
-def _wanted(text: str, reporters: dict[str, Reporter]) -> tuple[Path, Reporter]:
+@frozen(slots=True)
+class Wanted:
+    """A report that was asked for. `otel` goes to a collector and has no path."""
+
+    kind: str
+    path: Path | None
+    reporter: Reporter
+
+    @property
+    def label(self) -> str:
+        return f"report {self.path or self.kind}"
+
+
+def _wanted(text: str, reporters: dict[str, Reporter]) -> Wanted:
     kind, equals, path = text.partition("=")
     if kind not in reporters:
         raise UsageError(f"unknown report format {kind!r}", where="--report", hint=nearest(kind, reporters))
     if not equals and kind == "otel":
-        return Path(os.devnull), reporters[kind]
+        return Wanted(kind, None, reporters[kind])
     if not path:
         raise UsageError("a report needs a place", where=f"--report {text}", hint=f"--report {kind}=PATH")
     target = Path(path)
     folder = target.parent if not target.is_dir() else None
     if folder is None or (folder.exists() and not os.access(folder, os.W_OK)):
         raise UsageError("a report cannot be written there", where=path)
-    return target, reporters[kind]
+    return Wanted(kind, target, reporters[kind])
 
 
-def _write(path: Path, reporter: Reporter, view: RunView) -> str | None:
+def _write(wanted: Wanted, view: RunView) -> str | None:
     """Writes one report; returns what went wrong, if something did."""
     plain = RunView(document=view.document, outcomes=view.outcomes, history=view.history)
     try:
-        with atomic(path) as file:
-            for piece in reporter(plain):
+        with atomic(wanted.path or Path(os.devnull)) as file:
+            for piece in wanted.reporter(plain):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except StoreError as error:
         return f"report: {error}"
     except YbEvalError as error:
-        return f"report {path}: {error}"
+        return f"{wanted.label}: {error}"
     except Exception as error:
-        return f"report {path}: the reporter failed: {describe(error)}"
+        return f"{wanted.label}: the reporter failed: {describe(error)}"
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from yb_eval import Declared, Measurement, Metric, Outcome
-from yb_eval.metrics import Amount, JudgementMetric, MeanScore, Rate, Sliced
+from yb_eval.metrics import Amount, JudgementMetric, Rate, Sliced
 from yb_eval.metrics.base import rate
 from yb_eval.model import Judged
 from yb_eval_agent_routing.confusion import GroupConfusion
@@ -90,7 +90,13 @@ def agent_metrics(*, token_weight: float) -> list[Metric[Any]]:
             help="Mean |E and L| / |L|, where neither is empty.",
             empty="no scored scenario that needs a group had one delivered",
         ),
-        MeanScore(name="f1", low=0.0, high=1.0),
+        MeanShare(
+            name="f1",
+            detail="f1",
+            help="Mean 2 |E and L| / (|E| + |L|), 1 where both are empty.",
+            empty="nothing was scored",
+            pairing="score",
+        ),
         _rate("first_hit_rate", "first_hit", "The first load request has all of E, of those with E.", empty=_NEEDED),
         _rate("first_exact_rate", "first_exact", "The first load request is E, of those with E.", empty=_NEEDED),
         raw_skip,

@@ -11,6 +11,7 @@ from attrs import frozen
 from yb_eval import Declared, Measurement, Outcome
 from yb_eval.metrics import JudgementMetric, Moments
 from yb_eval.metrics.base import mean_share, null
+from yb_eval.model import Pairing
 
 
 @frozen(slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class MeanShare(JudgementMetric):
     """The mean of a number in 0..1 in the outcomes' details, over the scored outcomes that carry it.
 
     With the `effective_wilson` interval of a mean share. Null, with the reason `empty`, where none carries it.
+    `pairing="score"` is for the detail that is the outcomes' score too.
     """
 
     name: str
@@ -25,10 +27,11 @@ class MeanShare(JudgementMetric):
     help: str
     empty: str
     better: Literal["higher", "lower"] | None = "higher"
+    pairing: Pairing | None = None
 
     @property
     def declares(self) -> Sequence[Declared]:
-        return (self.declare(self.name, self.help, better=self.better),)
+        return (self.declare(self.name, self.help, better=self.better, pairing=self.pairing),)
 
     def start(self) -> Moments:
         return Moments()

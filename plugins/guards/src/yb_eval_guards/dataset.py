@@ -63,7 +63,8 @@ _DOCUMENT = Document(rows="samples", header=RevisionHeader, size_limit=MAX_BYTES
 def revision(source: Source) -> Reader:
     """The format of revision documents. Raises `DatasetError`, naming the JSON path, for whatever is not right."""
     reader = _DOCUMENT(source)
-    return evolve(reader, codec=_NoTags(reader.codec))
+    strict: Reader = evolve(reader, codec=_NoTags(reader.codec))  # type: ignore[arg-type]  # any `Codec` will do
+    return strict
 
 
 def row_of(data: GuardRow | RevisionSample) -> GuardRow:

@@ -104,9 +104,7 @@ class GuardEvaluator:
         return Outcome.error(sample, without_data(reason, row.text), expected=row.expect, details={"type": row.type})
 
 
-def _outcome(
-    sample: Sample, text: str, labelled: str, expected: str, findings: Sequence[Mapping[str, Any]]
-) -> Outcome:
+def _outcome(sample: Sample, text: str, labelled: str, expected: str, findings: Sequence[Mapping[str, Any]]) -> Outcome:
     if not findings:
         return Outcome(
             sample.id, "scored", expected == "clean", expected, "clean",

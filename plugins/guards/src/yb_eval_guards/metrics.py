@@ -174,9 +174,9 @@ class _Listed:
     count: int = 0
     entries: list[tuple[str, int, Mapping[str, Any]]] = field(factory=list)
 
-    def take(self, entries: list[tuple[str, int, Mapping[str, Any]]], count: int) -> None:
+    def take(self, entries: Sequence[tuple[str, int, Mapping[str, Any]]], count: int) -> None:
         self.count += count
-        self.entries = nsmallest(_LISTED, self.entries + entries, key=lambda entry: entry[:2])
+        self.entries = nsmallest(_LISTED, [*self.entries, *entries], key=lambda entry: entry[:2])
 
 
 @frozen(slots=True)

@@ -9,7 +9,10 @@ _NAME = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_. /-]{0,59}$"}
 _FINDING = {
     "type": "object",
     "properties": {
-        "type": {**_NAME, "description": "inn, snils, ogrn, ogrnip, pan, iban, secret, injection, or a name of its own"},
+        "type": {
+            **_NAME,
+            "description": "inn, snils, ogrn, ogrnip, pan, iban, secret, injection, or a name of its own",
+        },
         "start": {"type": "integer", "minimum": 0, "description": "code points into the text"},
         "end": {"type": "integer", "minimum": 1, "description": "exclusive"},
         "kind": {**_NAME, "description": "which of its type: visa, github-pat, ..."},

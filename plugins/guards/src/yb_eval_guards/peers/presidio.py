@@ -48,5 +48,8 @@ def open_target() -> Target:
     """Presidio as a target. Raises ImportError where it is not installed."""
     import presidio_analyzer  # noqa: F401  (found missing here rather than in the middle of a run)
 
-    fingerprint = identify("target", {"peer": "presidio", "version": version("presidio-analyzer"), "types": sorted(map(list, TYPES.items()))})
+    fingerprint = identify(
+        "target",
+        {"peer": "presidio", "version": version("presidio-analyzer"), "types": sorted(map(list, TYPES.items()))},
+    )
     return CallableTarget(find, fingerprint=fingerprint, spec="presidio", batch_size=200, concurrency="processes")
