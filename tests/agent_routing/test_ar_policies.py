@@ -2,10 +2,27 @@
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from yb_eval_agent_routing.agent import Offers
 from yb_eval_agent_routing.agent.router import choose_groups
+from yb_eval_agent_routing.model import Capability, Environment, Scenario, Tool
 from yb_eval_agent_routing.providers.bm25 import bm25_target
+
+WORLD = Scenario(
+    id="case",
+    name="case",
+    messages=({"role": "user", "content": "x"},),
+    environment=Environment(
+        id="small",
+        capabilities=tuple(Capability(id=group, name=group) for group in ("calendar", "jira", "metrics", "wiki")),
+        tools=tuple(
+            Tool(name=f"{group}_get", capability=group, read_only=True)
+            for group in ("calendar", "jira", "metrics", "wiki")
+        ),
+    ),
+)
 
 
 def retrieve(world, scenario, k=1, **settings):
@@ -50,6 +67,13 @@ def test_what_stands_around_a_routers_json_is_overlooked(world):
     offer, _ = Offers().of(world.scenario())
     chosen = choose_groups(offer, 'Sure:\n```json\n{"groups": ["wiki"], "tools": ["metrics_disks"]}\n```')
     assert chosen is not None and chosen.asked == ("wiki", "metrics")
+
+
+@given(st.text(st.sampled_from('{}[]":, groupstl0jira'), max_size=120) | st.text())
+def test_a_routers_answer_can_be_any_text(said):
+    offer, _ = Offers().of(WORLD)
+    chosen = choose_groups(offer, said)
+    assert chosen is None or set(chosen.asked) <= {"calendar", "jira", "metrics", "wiki"}
 
 
 def test_a_routers_unknown_names_are_hallucinations(world):

@@ -238,3 +238,23 @@ def test_a_base_url_of_the_environment_is_used_and_identified(provider, model_se
     )
     other = provider(endpoint=None)
     assert ask(other).failure is None and other.fingerprint == named.fingerprint
+
+
+def test_openais_own_servers_are_asked_with_the_parameter_they_take():
+    from yb_eval_agent_routing.providers.openai_chat import Chat
+
+    class Client:
+        """Notes the arguments it is called with."""
+
+        class chat:
+            class completions:
+                @staticmethod
+                def create(**arguments):
+                    asked.update(arguments)
+                    raise RuntimeError("enough seen")
+
+    for official, name in ((True, "max_completion_tokens"), (False, "max_tokens")):
+        asked = {}
+        with pytest.raises(RuntimeError, match="enough seen"):
+            Chat(Client, "m", ModelOptions(max_output_tokens=9), official)(REQUEST)
+        assert asked[name] == 9

@@ -198,3 +198,17 @@ def test_a_failed_scenario_is_a_row_of_its_own_kind():
 
 def test_a_headline_without_numbers_shows_dashes():
     assert headline({}) == "scenarios=0  top1=-  exact=-  skip=-  errors=0"
+
+
+def test_every_option_and_every_measurement_is_documented():
+    from yb_eval.metrics import declarations
+    from yb_eval.options import describe
+    from yb_eval_agent_routing.metrics import agent_metrics
+
+    page = (Path(__file__).parents[2] / "docs" / "agent-routing.md").read_text(encoding="utf-8")
+    assert [
+        info.name for info in describe(Options) if f"--{info.name}" not in page and f"--no-{info.name}" not in page
+    ] == []
+    ours = declarations(agent_metrics(token_weight=0.1))
+    amounts = {name.removesuffix("_total").removesuffix("_mean") for name in ours}
+    assert [name for name in sorted(amounts) if name not in page and name != "listed_scenarios"] == []

@@ -33,7 +33,7 @@ def test_errors_of_the_target_are_not_a_miss_and_not_a_pass(project, parity_rows
     project.rows([*parity_rows(20), {"id": "b", "text": "boom!", "parity": "odd"}])
     report = project.report("toy", code=3)
     suite = report["suites"][0]
-    assert suite["counts"] == {"samples": 21, "scored": 20, "error": 1, "skipped": 0}
+    assert suite["counts"] == {"samples": 21, "scored": 20, "error": 1, "skipped": 0, "wrong": 0}
     assert suite["measurements"]["accuracy"] == {"value": 1.0, "n": 20, "interval": suite["measurements"]["accuracy"]["interval"], "reason": None}  # fmt: skip
     assert (suite["verdict"], suite["gates"][0]["verdict"]) == ("unmeasured", "unmeasured")
     assert project.report("toy", "--max-errors", 1)["verdict"] == "pass"

@@ -88,7 +88,7 @@ def test_a_recording_replays_to_the_same_outcomes(bot):
 )
 def test_a_target_that_fails_gives_errors_that_say_what_came_back(bot, target, said):
     report = bot.report("toy", "--target", target, "--outcomes", "out.jsonl", "--retries", 0, "--limit", 3, code=3)
-    assert report["suites"][0]["counts"] == {"samples": 3, "scored": 0, "error": 3, "skipped": 0}
+    assert report["suites"][0]["counts"] == {"samples": 3, "scored": 0, "error": 3, "skipped": 0, "wrong": 0}
     reasons = [json.loads(line)["reason"] for line in (bot.folder / "out.jsonl").read_text().splitlines()]
     assert all(said.lower() in reason.lower() for reason in reasons), reasons
 

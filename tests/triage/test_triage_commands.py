@@ -47,7 +47,7 @@ def test_an_audit_as_json_holds_all_of_it(labelled: Path, desk_file: Path, capsy
     assert main(["triage", "audit", "--task", str(desk_file), "--rows", str(labelled), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == 23
-    assert [item["id"] for item in document["disagreements"]][0] == "wrong"
+    assert document["disagreements"][0]["id"] == "wrong"
     assert document["clashes"][0]["first"] == "twin-1"
 
 

@@ -114,7 +114,7 @@ def test_a_task_file_without_training_rows_needs_a_target(
     desk_file: Path, write: Callable[..., Path], tmp_path: Path
 ) -> None:
     rows = write([{"id": "a", "text": "x", "gold": {"label": "outage"}}])
-    with pytest.raises(UsageError, match="no train file.*the built-in triager needs training rows"):
+    with pytest.raises(UsageError, match=r"no train file.*the built-in triager needs training rows"):
         run_suite("triage", store=tmp_path, options={"task": [str(desk_file)], "rows": rows})
 
 

@@ -189,7 +189,7 @@ def _broken(prepared: Prepared, error: NotMeasured) -> SuiteRun:
             "fingerprint": prepared.content["target"],
         },
         "datasets": [{**entry, "files": []} for entry in prepared.content["datasets"]],
-        "counts": {"samples": prepared.snapshot.count, "scored": 0, "error": 0, "skipped": 0},
+        "counts": {"samples": prepared.snapshot.count, "scored": 0, "error": 0, "skipped": 0, "wrong": 0},
         "measurements": {},
         "declared": {},
         "gates": [gate],

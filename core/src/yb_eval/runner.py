@@ -44,6 +44,7 @@ class Measured:
     measurements: Measurements
     comparison: Comparison | None
     outcomes: dict[str, Any]
+    wrong: int
 
 
 def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None) -> Measured:
@@ -53,13 +54,13 @@ def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None)
     """
     opened = (resume if prepared.request.run.resume else begin)(store, prepared.plan_id, prepared.content)
     with opened as log:
-        states = _fold(prepared, log, progress or _silent)
+        states, wrong = _fold(prepared, log, progress or _silent)
         measurements = _measurements(prepared.fold, states)
         size, count = log.size, log.count
         outcomes = log.finish()
     discard(store, prepared.plan_id)
     comparison = _comparison(prepared, store, outcomes)
-    return Measured(prepared, measurements, comparison, {"sha256": outcomes, "size": size, "count": count})
+    return Measured(prepared, measurements, comparison, {"sha256": outcomes, "size": size, "count": count}, wrong)
 
 
 def judge(measured: Measured) -> SuiteRun:
@@ -69,6 +70,7 @@ def judge(measured: Measured) -> SuiteRun:
     baseline = prepared.baseline.measurements if prepared.baseline is not None else None
     verdicts = [gate.check(measurements, baseline, comparison) for gate in prepared.gates]
     report = _report(prepared, measurements, verdicts, comparison)
+    report["counts"]["wrong"] = measured.wrong
     report["outcomes"] = measured.outcomes
     report["run_id"] = run_id(prepared.plan_id, measured.outcomes["sha256"], report["measurements"], report["gates"])
     return SuiteRun(report, decide(verdicts))
@@ -95,12 +97,14 @@ def _silent(done: int, total: int) -> None:
     pass
 
 
-def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> States:
+def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> tuple[States, int]:
+    """Evaluates what is not evaluated yet; returns the metrics' states and how many outcomes are wrong."""
     fold, total = prepared.fold, prepared.snapshot.count
     states = fold.start()
     kept: list[str] = []
+    wrong = 0
     if prepared.request.run.resume:
-        states, kept = _replayed(prepared, log)
+        states, kept, wrong = _replayed(prepared, log)
     work = BatchWork(prepared.plan.evaluator, fold)
     batches = _rest(prepared.snapshot.samples(prepared.batch_size), kept)
     done = len(kept)
@@ -110,6 +114,7 @@ def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> States:
             log.write(shard.log, shard.count)
             states = fold.merge(states, shard.states)
             done += shard.count // fold.repeats
+            wrong += shard.wrong
             progress(done, total)
     finally:
         close = getattr(shards, "close", None)
@@ -117,17 +122,19 @@ def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> States:
             close()
     if done != total:
         raise EvaluationError(f"{done} of {total} samples have an outcome")
-    return states
+    return states, wrong
 
 
-def _replayed(prepared: Prepared, log: PartialLog) -> tuple[States, list[str]]:
-    """Folds what an earlier attempt finished; returns the ids of its samples too, to be skipped."""
+def _replayed(prepared: Prepared, log: PartialLog) -> tuple[States, list[str], int]:
+    """Folds what an earlier attempt finished; returns the ids of its samples too, to be skipped, and the wrong ones'
+    number."""
     fold = prepared.fold
-    states, ids = fold.start(), []
+    states, ids, wrong = fold.start(), [], 0
     for lines in log.kept(fold.repeats):
         states = fold.add(states, [decode(line) for line in lines])
         ids += [line["id"] for line in lines[:: fold.repeats]]
-    return states, ids
+        wrong += sum(line["correct"] is False for line in lines)
+    return states, ids, wrong
 
 
 def _rest(batches: Iterator[Sequence[Sample]], kept: Sequence[str]) -> Iterator[Sequence[Sample]]:

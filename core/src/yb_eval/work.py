@@ -24,11 +24,13 @@ class States:
 
 @frozen(slots=True)
 class Shard:
-    """What became of a batch: its part of the outcome log, its metric states, how many outcomes it has."""
+    """What became of a batch: its part of the outcome log, its metric states, how many outcomes it has, how many of
+    them are wrong."""
 
     log: bytes
     states: States
     count: int
+    wrong: int
 
 
 @frozen(slots=True)
@@ -78,7 +80,7 @@ class BatchWork:
             states = self.fold.add(self.fold.start(), outcomes)
         except Exception as error:
             raise EvaluationError(f"a metric failed: {describe(error)}") from error
-        return Shard(log, states, len(outcomes))
+        return Shard(log, states, len(outcomes), sum(outcome.correct is False for outcome in outcomes))
 
     def _evaluate(self, samples: list[Sample], repeat: int) -> Sequence[Outcome]:
         asked = samples if repeat == 0 else [sample.again(repeat) for sample in samples]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -193,7 +193,7 @@ def mistakes(outcome: Json) -> tuple[Mistake, ...]:
     )
 
 
-def troubles(view: RunView, index: int, *, limit: int, always: Container[str] = ()) -> Troubles:
+def troubles(view: RunView, index: int, *, limit: int, always: Collection[str] = ()) -> Troubles:
     """Reads the outcome log of a suite for errors and wrong samples; keeps at most `limit` of each kind.
 
     Wrong samples whose id is in `always` are kept beyond the limit. The log is not read where the document's counts
@@ -202,6 +202,7 @@ def troubles(view: RunView, index: int, *, limit: int, always: Container[str] = 
     counts = view.document["suites"][index]["counts"]
     if not counts["error"] and counts.get("wrong") == 0:
         return Troubles()
+    total: int | None = counts.get("wrong")
     groups: dict[str, ErrorGroup] = {}
     failed: list[FailedSample] = []
     wrong: list[WrongSample] = []
@@ -218,6 +219,10 @@ def troubles(view: RunView, index: int, *, limit: int, always: Container[str] = 
                 wrong.append(
                     WrongSample(outcome["id"], outcome.get("repeat") or 0, mistakes(outcome), outcome.get("reason"))
                 )
+            elif total is not None and not always and not counts["error"]:
+                # The rest would only be counted, and it has been.
+                wrong_count = total
+                break
     ranked = sorted(groups.values(), key=lambda group: -group.count)
     return Troubles(tuple(ranked[:limit]), tuple(failed), tuple(wrong), wrong_count)
 

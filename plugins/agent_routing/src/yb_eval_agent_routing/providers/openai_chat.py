@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from attrs import define, evolve, field
@@ -22,6 +23,8 @@ from yb_eval_agent_routing.providers.client import (
     message_text,
     shown_endpoint,
 )
+
+OFFICIAL = "api.openai.com"
 
 
 def openai_target(model: str, options: ModelOptions) -> ModelTarget:
@@ -38,7 +41,7 @@ def openai_target(model: str, options: ModelOptions) -> ModelTarget:
     if endpoint is not None:
         shown_endpoint(endpoint)
     client = OpenAI(api_key=key, base_url=endpoint, timeout=options.timeout, max_retries=options.retries)
-    chat = Chat(client, model, options, official=endpoint is None)
+    chat = Chat(client, model, options, official=endpoint is None or urlsplit(endpoint).hostname == OFFICIAL)
     return ModelTarget("openai", model, evolve(options, endpoint=endpoint), chat, client.close)
 
 
