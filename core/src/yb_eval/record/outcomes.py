@@ -18,7 +18,6 @@ from yb_eval.errors import EvaluationError, StoreError
 from yb_eval.model import Judged, Judgement, Outcome, Status
 
 _STATUSES = frozenset({"scored", "error", "skipped"})
-_PLAIN = (str, bool, int)
 #: Values that orjson itself writes rightly or refuses; whatever else there is must be walked through for NaN.
 _PLAIN_TYPES = frozenset({str, bool, int, type(None)})
 
@@ -29,14 +28,22 @@ def encode(outcome: Outcome) -> bytes:
     Raises `EvaluationError` for an outcome that breaks the contract: an unknown status, an error without a reason, a
     confidence outside 0..1, a value that is not JSON or not finite.
     """
-    line: dict[str, Any] = {"id": outcome.id}
     try:
-        _judged(line, outcome)
-        line["tags"] = outcome.tags
+        _check(outcome)
         details = outcome.details
         if details and not _PLAIN_TYPES.issuperset(map(type, details.values())):
             finite_json(details, "details")
-        line["details"] = details
+        line: dict[str, Any] = {
+            "id": outcome.id,
+            "status": outcome.status,
+            "correct": outcome.correct,
+            "expected": outcome.expected,
+            "predicted": outcome.predicted,
+            "reason": outcome.reason,
+            "tags": outcome.tags,
+            "details": details,
+        }
+        _add_numbers(line, outcome)
         if outcome.repeat:
             line["repeat"] = outcome.repeat
         if outcome.judgements:
@@ -46,7 +53,8 @@ def encode(outcome: Outcome) -> bytes:
         raise EvaluationError(f"the evaluator's outcome of sample {outcome.id!r} is not usable: {error}") from error
 
 
-def _judged(line: dict[str, Any], judged: Judged) -> None:
+def _check(judged: Judged) -> None:
+    """Raises `ValueError` for what breaks the contract, score, confidence and details apart."""
     status = judged.status
     if status not in _STATUSES:
         raise ValueError(f"{status!r} is not a status")
@@ -55,16 +63,14 @@ def _judged(line: dict[str, Any], judged: Judged) -> None:
     correct = judged.correct
     if correct is not None and (type(correct) is not bool or status != "scored"):
         raise ValueError(f"correct={correct!r} with the status {status!r}")
-    expected, predicted = judged.expected, judged.predicted
-    if expected is not None and type(expected) not in _PLAIN:
-        finite_json(expected, "expected")
-    if predicted is not None and type(predicted) not in _PLAIN:
-        finite_json(predicted, "predicted")
-    line["status"] = status
-    line["correct"] = correct
-    line["expected"] = expected
-    line["predicted"] = predicted
-    line["reason"] = judged.reason
+    if type(judged.expected) not in _PLAIN_TYPES:
+        finite_json(judged.expected, "expected")
+    if type(judged.predicted) not in _PLAIN_TYPES:
+        finite_json(judged.predicted, "predicted")
+
+
+def _add_numbers(line: dict[str, Any], judged: Judged) -> None:
+    """Adds the score and the confidence to a line, where there are any."""
     if judged.score is not None:
         finite_json(judged.score, "score")
         line["score"] = judged.score
@@ -76,8 +82,15 @@ def _judged(line: dict[str, Any], judged: Judged) -> None:
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:
-    line: dict[str, Any] = {}
-    _judged(line, judgement)
+    _check(judgement)
+    line: dict[str, Any] = {
+        "status": judgement.status,
+        "correct": judgement.correct,
+        "expected": judgement.expected,
+        "predicted": judgement.predicted,
+        "reason": judgement.reason,
+    }
+    _add_numbers(line, judgement)
     if judgement.details:
         finite_json(judgement.details, "details")
         line["details"] = judgement.details

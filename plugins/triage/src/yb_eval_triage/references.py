@@ -13,7 +13,8 @@ from yb_eval.digest import identify
 from yb_eval.targets import CallableTarget
 from yb_eval_triage.task import Answer, Task, TaskError
 from yb_eval_triage.triagers.builtin import BuiltinTriager, builtin_key
-from yb_eval_triage.triagers.rules import RULES_VERSION, RulesTriager, shipped_rules
+from yb_eval_triage.triagers.code import BUILTIN, RULES, source_digest
+from yb_eval_triage.triagers.rules import RulesTriager, shipped_rules
 
 _BATCH = 2_000
 
@@ -63,7 +64,8 @@ def builtin_target(tasks: Sequence[Task], cache: Path | None) -> CallableTarget:
         return lambda: BuiltinTriager.prepare(task, cache=cache)
 
     call = References({task.name: make(task) for task in tasks})
-    return CallableTarget(call, fingerprint=identify("triager", {"builtin": keys}), batch=True, batch_size=_BATCH)
+    fingerprint = identify("triager", {"builtin": keys, "code": source_digest(BUILTIN)})
+    return CallableTarget(call, fingerprint=fingerprint, batch=True, batch_size=_BATCH)
 
 
 def rules_target(tasks: Sequence[Task], file: str | None) -> CallableTarget:
@@ -75,7 +77,7 @@ def rules_target(tasks: Sequence[Task], file: str | None) -> CallableTarget:
     except TaskError as error:
         raise UsageError(error.message, hint="--task ops, or --target rules:FILE") from error
     identity = {task: digest for task, (_, digest) in made.items()}
-    fingerprint = identify("triager", {"rules": identity, "version": RULES_VERSION})
+    fingerprint = identify("triager", {"rules": identity, "code": source_digest(RULES)})
 
     def give(triager: RulesTriager) -> Callable[[], Triager]:
         return lambda: triager

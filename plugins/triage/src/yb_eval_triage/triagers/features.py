@@ -24,9 +24,6 @@ import scipy.sparse as sparse
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-#: Enters the key of every model: change it whenever the same text would give other features.
-FEATURES_VERSION = "1"
-
 #: log2 of the number of hash buckets; 60,000 known n-grams then claim an unseen one in 1.4 % of cases.
 BUCKET_BITS = 22
 

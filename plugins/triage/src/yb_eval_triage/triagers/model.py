@@ -23,9 +23,6 @@ from numpy.typing import NDArray
 from yb_eval_triage.task import TaskError
 from yb_eval_triage.triagers.features import BUCKET_BITS, Features, Vocabulary
 
-#: Enters the key of every model: change it whenever the same rows would give another model.
-MODEL_VERSION = "1"
-
 _FORMAT = "yb-eval-triage/model/1"
 
 #: Margins of a linear SVM span about -1..1; the soft maximum needs them on the scale of logits.

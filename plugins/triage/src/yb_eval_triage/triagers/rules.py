@@ -41,9 +41,6 @@ from yb_eval_triage.reader import TableReader
 from yb_eval_triage.task import Answer, Task, TaskError
 from yb_eval_triage.triagers.features import HEAD_CHARS, TAIL_CHARS
 
-#: Enters the fingerprint of a rule triager, beside the bytes of its rule file.
-RULES_VERSION = "1"
-
 _ENGINE_MEMORY = 64 << 20
 _MAX_WEIGHT = 1_000.0
 

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from yb_eval_triage.examples import Example
 from yb_eval_triage.task import Task, TaskError
-from yb_eval_triage.triagers.features import FEATURES_VERSION, Vocabulary, compose
-from yb_eval_triage.triagers.model import MODEL_VERSION, Logistic, Scores, TriageModel, sigmoid
+from yb_eval_triage.triagers.code import MODEL, source_digest
+from yb_eval_triage.triagers.features import Vocabulary, compose
+from yb_eval_triage.triagers.model import Logistic, Scores, TriageModel, sigmoid
 from yb_eval_triage.triagers.operating import OperatingCurve, choose_cut, choose_point, operating_curve
 
 Reading = Callable[[str, Mapping[str, object]], str]
@@ -59,7 +60,7 @@ def model_key(task: Task, *, train: bytes, validation: bytes, words: bytes = b""
         "train": hashlib.sha256(train).hexdigest(),
         "validation": hashlib.sha256(validation).hexdigest(),
         "words": hashlib.sha256(words).hexdigest(),
-        "code": {"features": FEATURES_VERSION, "model": MODEL_VERSION},
+        "code": source_digest(MODEL),
         "libraries": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         "task": task.identity(),
     }
