@@ -94,6 +94,17 @@ def test_a_python_function_is_a_provider_by_either_word(suite, outcomes_of, pyth
     assert verdicts["default/jira_confluence"] == "MISS" and verdicts["default/zoom_single"] == "SKIP"
 
 
+def test_a_process_is_a_provider_too(suite, outcomes_of, python_model, tmp_path):
+    (tmp_path / "served.py").write_text(
+        "import json, sys\nfrom my_model import answer\n"
+        "for line in sys.stdin:\n    print(json.dumps(answer(json.loads(line))), flush=True)\n",
+        encoding="utf-8",
+    )
+    served = suite(scenarios=["default"], min_top1=0.0, provider=f"exec:{sys.executable} served.py")
+    called = suite(scenarios=["default"], min_top1=0.0, provider=python_model)
+    assert outcomes_of(served) == outcomes_of(called)
+
+
 def test_two_names_for_the_provider_are_refused(suite):
     with pytest.raises(UsageError, match="two providers"):
         suite(provider="bm25:1", target="bm25:2")

@@ -48,6 +48,13 @@ def test_bm25_on_livemcpbench_agrees_with_the_published_formula(suite, k):
         assert found["undelivered_rate"]["value"] > 0
 
 
+@pytest.mark.parametrize(("k", "groups", "tools"), [(5, 36.7, 29.0), (20, 61.1, 45.3)])
+def test_bm25_over_tools_agrees_too(suite, k, groups, tools):
+    found = suite(scenarios=["livemcpbench"], policy="search", top_k=k, min_top1=0.0)["measurements"]
+    assert round(100 * found["top1"]["value"], 1) == groups
+    assert round(100 * found["tool_recall"]["value"], 1) == tools
+
+
 @pytest.mark.parametrize("policy", ["in-band", "router", "search"])
 def test_the_outcome_log_is_the_same_for_any_number_of_jobs_and_any_batch(suite, policy):
     runs = [suite(min_top1=0.0, policy=policy, **how) for how in ({}, {"jobs": 8}, {"batch_size": 7, "jobs": 3})]

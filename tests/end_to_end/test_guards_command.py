@@ -183,7 +183,10 @@ class TestRevisionDocumentsAreRefused:
             (document().replace('"demo"', "-Infinity"), "Infinity"),
             (document().replace('"demo"', "'demo'"), "not JSON"),
             (raw_sample('{"id":"a","payload":{"text":"\\ud800","type":"c","expect":"clean"}}'), "lone surrogate"),
-            (raw_sample('{"id":"a","payload":{"text":"\\udc00\\ud800","type":"c","expect":"clean"}}'), "lone surrogate"),
+            (
+                raw_sample('{"id":"a","payload":{"text":"\\udc00\\ud800","type":"c","expect":"clean"}}'),
+                "lone surrogate",
+            ),
             (raw_sample("[" * 200_000 + "]" * 200_000), "nested"),
             (raw_sample('{"a":' * 100 + "1" + "}" * 100), "nested"),
             (b"\xff\xfe" + document().encode("utf-16-le"), "UTF-16"),
@@ -227,7 +230,9 @@ class TestRevisionDocumentsAreTaken:
         assert report["suites"][0]["counts"]["scored"] == 1
 
     def test_of_exactly_10000_samples(self, project):
-        samples = [sample(i, text="my secret" if i else "hello", expect="detect" if i else "clean") for i in range(10_000)]
+        samples = [
+            sample(i, text="my secret" if i else "hello", expect="detect" if i else "clean") for i in range(10_000)
+        ]
         project.write("revision.json", document(*samples))
         project.write("guard.py", GUARD)
         report = project.report("guards", "--revision", "revision.json", "--target", "python:guard:word")

@@ -161,7 +161,11 @@ def test_errors_of_answers_reach_the_log(scored: Callable[..., dict[str, Any]]) 
         "confidence": {"label": "outage", "confidence": 7},
     }
     suite = scored(rows, answers)
-    assert suite["counts"] == {"samples": 4, "scored": 1, "error": 3, "skipped": 0}
+    assert {kind: suite["counts"][kind] for kind in ("samples", "scored", "error")} == {
+        "samples": 4,
+        "scored": 1,
+        "error": 3,
+    }
     assert suite["verdict"] == "unmeasured"
     reasons = {name: row["reason"] for name, row in suite["rows"].items()}
     assert "label is 'fire', which is unknown" in reasons["label"]

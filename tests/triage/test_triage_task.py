@@ -154,7 +154,10 @@ def test_identity_follows_meaning_and_not_the_place_of_the_file(tmp_path: Path) 
         (b'{"id":"a","text":"x","gold":{"severity":true}}', "is not an integer in 0..2"),
         (b'{"id":"a","text":"x","gold":{"escalate":1}}', "neither true nor false"),
         (b'{"id":"a","text":"x","gold":{"lable":"outage"}}', "unknown field gold.lable"),
-        (b'{"id":"a","text":"x","gold":{},"acceptable":{"label":["nope"]}}', "acceptable label 'nope' is unknown"),
+        (
+            b'{"id":"a","text":"x","gold":{},"acceptable":{"label":["nope"]}}',
+            "acceptable label 'nope' is not in the label set",
+        ),
         (b'{"id":"a","text":"x","gold":{},"extra":1}', "unknown field 'extra'"),
         (b'{"id":"a","text":"x","gold":{},"tags":"t"}', "tags must be an array of strings"),
     ],

@@ -130,14 +130,16 @@ class Gate(Protocol):
 class Plan:
     """What a suite wants run: everything that decides the result.
 
+    `metrics` are folded for each repeat by itself and averaged; `across` see all repeats of a sample together.
     `details`, where given, makes the suite's own part of the report (a JSON object) from the finished measurements and
-    the comparison.
+    the comparison; its `summary`, a list of sentences, is printed with the report.
     """
 
     dataset: Dataset
     evaluator: Evaluator
     metrics: Sequence[Metric[Any]]
     gates: Sequence[Gate]
+    across: Sequence[Metric[Any]] = ()
     details: Callable[[Measurements, Comparison | None], Mapping[str, Any]] | None = None
 
 
@@ -184,13 +186,15 @@ class Context:
     `target` is the spec the user gave (`builtin` by default). `open_target` turns it into a target, with the run's
     cache, recording and time limits applied: a suite hands over its reference systems by name,
     `context.open_target({"builtin": make_reference})`. `formats` are the dataset formats that are installed, by suffix,
-    for `RowDataset(path, formats=context.formats)`. `against` says whether there is a baseline. `store` is a folder
+    for `RowDataset(path, formats=context.formats)`. `settings` (`yb_eval.targets.Settings`) holds the run's time limits,
+    retries and jobs, for a suite that opens connections of its own. `against` says whether there is a baseline. `store` is a folder
     where a plugin may keep content-addressed files of its own (a fitted model). `seed` is the run's.
     """
 
     target: str
     open_target: Callable[[Mapping[str, Callable[[], Target]]], Target]
     formats: Mapping[str, Any] | None = None
+    settings: Any = None
     against: bool = False
     seed: int = 0
     store: Path | None = None

@@ -112,6 +112,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
             target=opener.spec,
             open_target=opener,
             formats=environment.formats,
+            settings=opener.settings,
             against=baseline is not None,
             seed=run.seed,
             store=environment.store.root / "plugins" / request.suite.name,
@@ -123,7 +124,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         raise PluginError(f"the evaluator of {request.suite.name!r} has no fingerprint of 64 hex characters")
     fold = Fold(
         each=(*plan.metrics, *_extra(run.metric, environment)),
-        across=(Counts(), *_over_repeats(run.repeats)),
+        across=(Counts(), *_over_repeats(run.repeats), *plan.across),
         repeats=run.repeats,
     )
     declared = declare(fold)
@@ -193,9 +194,10 @@ class _Opener:
             raise UsageError("--replay and --target name two targets", hint="use one of them")
         return f"replay:{replay}"
 
-    def __call__(self, builtins: Mapping[str, Callable[..., Target]]) -> Target:
+    @property
+    def settings(self) -> Settings:
         run = self.request.run
-        settings = Settings(
+        return Settings(
             timeout=run.timeout,
             retries=run.retries,
             jobs=run.jobs,
@@ -204,7 +206,11 @@ class _Opener:
             resume=run.resume,
             base=self.request.base,
         )
-        self.opened = open_target(self.spec, builtins=builtins, schemes=self.environment.targets, settings=settings)
+
+    def __call__(self, builtins: Mapping[str, Callable[..., Target]]) -> Target:
+        self.opened = open_target(
+            self.spec, builtins=builtins, schemes=self.environment.targets, settings=self.settings
+        )
         return self.opened
 
 

@@ -267,3 +267,9 @@ def flipped(flip: Json, limit: int) -> str:
 
 def _of(judgement: str | None, statement: str) -> str:
     return f"{judgement}: {statement}" if judgement else statement
+
+
+def summary(suite: Json) -> list[str]:
+    """What the suite itself says of its run, in sentences."""
+    said = (suite.get("details") or {}).get("summary")
+    return [sentence for sentence in said if isinstance(sentence, str)] if isinstance(said, list | tuple) else []

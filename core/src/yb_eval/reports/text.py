@@ -48,6 +48,8 @@ def _report(view: RunView, width: int) -> Iterator[Line]:
         yield ()
         yield line(width, ("strong", findings.name_of(suite)), _verdict(suite))
         yield from paragraph(width, "dim", _subject(suite), indent=2)
+        for sentence in findings.summary(suite):
+            yield from paragraph(width, "", sentence, indent=2)
         for section in (
             _broken(view, index, suite, width),
             _change(suite, width),

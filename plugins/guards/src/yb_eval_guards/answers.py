@@ -16,6 +16,8 @@ _EVIDENCE = re.compile(r"[a-z]{1,20}(?::[a-z0-9-]{1,20})?\Z")
 _MOST_EVIDENCE = 12
 # From this length on a word of a text may be a datum; shorter ones are ordinary words that say what is wrong.
 _LONG_WORD = 6
+# No datum of any type is shorter: a finding that spans less is a word of the text.
+_DATUM = 10
 _WORD = re.compile(r"[^\s'\"()\[\]{},;]+")
 _LONG_NUMBER = re.compile(r"[0-9](?:[ .\-]{0,2}[0-9]){6,}")
 # Types whose last two characters tell people which datum it was without giving it away.
@@ -71,7 +73,7 @@ def _finding(said: Any, text: str, where: str) -> dict[str, Any]:
 def _name(value: Any, datum: str, where: str) -> str:
     if not isinstance(value, str) or not _NAME.match(value):
         raise AnswerError(f"{where} must be a name of up to 60 letters, digits, '_', '-', '.', '/' and spaces")
-    if len(datum) >= _LONG_WORD and datum in value:
+    if len(datum) >= _DATUM and datum in value:
         raise AnswerError(f"{where} repeats what was found")
     return value
 

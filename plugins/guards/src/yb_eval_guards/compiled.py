@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import attrs
 
@@ -37,15 +38,16 @@ def _by_prefix(bits: dict[str, int], prefix: str) -> dict[str, int]:
 
 
 @lru_cache(maxsize=8)
-def shared_parts(strength: Strength, engine: EngineChoice) -> SharedParts:
-    """Compile the features and detectors: about a second with hyperscan, most of it the engine's."""
+def shared_parts(strength: Strength, engine: EngineChoice, folder: Path | None = None) -> SharedParts:
+    """Compile the features and detectors: about a second with hyperscan, most of it the engine's, unless that is kept in
+    `folder` from an earlier time."""
     phrases = PhraseTable(load_table("injection.toml"))
     secrets = load_secret_rules()
     table = build_features(phrases, secrets, any_digits=strength == "warn")
     bits = table.bits
     injection = InjectionDetector(table=phrases, bits=_by_prefix(bits, "set:"), family_bits=_by_prefix(bits, "family:"))
     return SharedParts(
-        engine=build_engine(table.patterns, engine),
+        engine=build_engine(table.patterns, engine, folder=folder),
         bits=bits,
         detectors=(
             NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),

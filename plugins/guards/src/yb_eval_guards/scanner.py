@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from .compiled import shared_parts
 from .custom import CustomDetector, CustomRule
@@ -56,7 +57,8 @@ class Scanner:
     `strength="deny"` reports what is founded well enough to block on; `"warn"` reports what a checksum alone, or a
     phrase that ordinary requests share, points at as well. `detectors` narrows the types reported (None: all).
     `custom` adds user-defined detectors (see `load_custom`). `engine` chooses the matching engine; findings are the same
-    with either. A scanner can be pickled: it is compiled again where it is unpickled.
+    with either. `folder` is where the compiled engine may be kept, so that the next process need not compile it. A scanner
+    can be pickled: it is compiled again where it is unpickled and used.
 
     Text is scanned as code points. Text that is really UTF-16 is not refused: NULs between the letters are skipped, and
     UTF-16 bytes with a byte order mark, one character a byte, are decoded; spans refer to the text as it was given.
@@ -69,8 +71,11 @@ class Scanner:
         detectors: Iterable[str] | None = None,
         custom: Sequence[CustomRule] = (),
         engine: EngineChoice = "auto",
+        folder: Path | None = None,
     ) -> None:
-        """Compile. Raises ValueError for an unknown strength, type or engine name."""
+        """Compiles nothing yet: the first scan does. Raises ValueError for an unknown strength, type or engine name."""
+        if engine not in get_args(EngineChoice):
+            raise ValueError(f"unknown engine {engine!r}: use one of {', '.join(get_args(EngineChoice))}")
         if strength not in STRENGTHS:
             raise ValueError(f"unknown strength {strength!r}: use one of {', '.join(STRENGTHS)}")
         self.strength = strength
@@ -80,10 +85,12 @@ class Scanner:
         if unknown := sorted(self.types - known):
             raise ValueError(f"unknown detector {unknown[0]!r}: use any of {', '.join(sorted(known))}")
         self._choice: EngineChoice = engine
-        self._compile()
+        self._folder = folder
+        self._ready = False
 
     def _compile(self) -> None:
-        shared = shared_parts(self.strength, self._choice)
+        """Make ready for scans. Threads that meet here do the same work twice, to the same end."""
+        shared = shared_parts(self.strength, self._choice, self._folder)
         wanted_custom = tuple(rule for rule in self.custom if rule.name in self.types)
         self._custom = CustomDetector(wanted_custom) if wanted_custom else None
         self._engine = shared.engine
@@ -97,6 +104,7 @@ class Scanner:
         decoders = {name: (shared.bits[name], decoder) for name, decoder in DECODERS.items()}
         self._early_decoders = [decoders.pop(name) for name in _BEFORE_FOLDING]
         self._decoders = list(decoders.values())
+        self._ready = True
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -104,15 +112,18 @@ class Scanner:
             "custom": self.custom,
             "types": self.types,
             "_choice": self._choice,
+            "_folder": self._folder,
+            "_ready": False,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._compile()
 
     @property
     def engine(self) -> EngineName:
-        """The name of the engine that was compiled."""
+        """The name of the engine that does the scans."""
+        if not self._ready:
+            self._compile()
         return self._engine.name
 
     @property
@@ -134,6 +145,8 @@ class Scanner:
 
     def scan_many(self, texts: Iterable[str]) -> list[list[Finding]]:
         """Return the findings of each text, in the order given. One pass of the engine serves many texts."""
+        if not self._ready:
+            self._compile()
         results: list[list[Finding]] = []
         for batch in _slices(texts):
             results.extend(self._scan_batch(batch))

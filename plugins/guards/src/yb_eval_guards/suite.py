@@ -59,7 +59,7 @@ def build(options: Options, context: Context) -> Plan:
     else:
         dataset = corpus_dataset(corpus.path, context.formats)
     target = context.open_target(
-        {"builtin": lambda: ScannerTarget(_scanner(options)), **{name: partial(open_peer, name) for name in PEERS}}
+        {"builtin": lambda: ScannerTarget(_scanner(options, context)), **{name: partial(open_peer, name) for name in PEERS}}
     )
     return Plan(
         dataset=dataset,
@@ -69,12 +69,12 @@ def build(options: Options, context: Context) -> Plan:
     )
 
 
-def _scanner(options: Options) -> Scanner:
+def _scanner(options: Options, context: Context) -> Scanner:
     try:
         custom = load_custom(options.detectors) if options.detectors is not None else ()
     except CustomDetectorError as error:
         raise UsageError(str(error)) from error
-    return Scanner(strength=options.strength, custom=custom)
+    return Scanner(strength=options.strength, custom=custom, folder=context.store)
 
 
 @hookimpl

@@ -41,6 +41,11 @@ class References:
                 answers[place] = answer.as_dict()
         return answers
 
+    def facts(self, task: str) -> Mapping[str, Any] | None:
+        """What the training of the task's model measured and how it chose its operating point, if it was asked."""
+        made = self._made.get(task)
+        return made.model.facts if isinstance(made, BuiltinTriager) else None
+
     def triager(self, task: str) -> Triager:
         # Held while it is made: two threads must not train the same model twice.
         with self._lock:
@@ -49,11 +54,11 @@ class References:
             return self._made[task]
 
 
-def builtin_target(tasks: Sequence[Task], cache: Path | None) -> CallableTarget:
+def builtin_target(tasks: Sequence[Task], cache: Path | None) -> tuple[CallableTarget, References]:
     """The built-in triager of each task, identified by what its model is made of: that is known before it is trained.
 
-    A fitted model is kept in the folder `cache`, so that the next run does not train. Raises `UsageError` for a task
-    that has no rows to train on.
+    A fitted model is kept in the folder `cache`, so that the next run does not train. Beside the target, what it asks:
+    for the facts of the models. Raises `UsageError` for a task that has no rows to train on.
     """
     try:
         keys = {task.name: builtin_key(task) for task in tasks}
@@ -65,7 +70,7 @@ def builtin_target(tasks: Sequence[Task], cache: Path | None) -> CallableTarget:
 
     call = References({task.name: make(task) for task in tasks})
     fingerprint = identify("triager", {"builtin": keys, "code": source_digest(BUILTIN)})
-    return CallableTarget(call, fingerprint=fingerprint, batch=True, batch_size=_BATCH)
+    return CallableTarget(call, fingerprint=fingerprint, batch=True, batch_size=_BATCH), call
 
 
 def rules_target(tasks: Sequence[Task], file: str | None) -> CallableTarget:

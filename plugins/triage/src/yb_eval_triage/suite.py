@@ -24,6 +24,7 @@ from yb_eval_triage.tasks import SHIPPED, open_task, rows_of
 
 if TYPE_CHECKING:
     from yb_eval_triage.predictions import PredictionsTarget
+    from yb_eval_triage.references import References
 
 YB_EVAL_API = 1
 
@@ -95,7 +96,7 @@ def build(options: Options, context: Context) -> Plan:
             for task in tasks
             for gate in task_gates(task, prefixes[task.name], parts[task.name][0], limits, against=context.against)
         ],
-        details=Details(tuple(prefixes.items())),
+        details=Details(tuple(prefixes.items()), own.builtin),
     )
 
 
@@ -133,11 +134,12 @@ def _limits(options: Options) -> Limits:
 class _Targets:
     """The suite's own targets by name; what one needs is imported when it is opened.
 
-    `predictions` is the file of answers, once it has been opened.
+    `builtin` and `predictions` are what stands behind these two, once they have been opened.
     """
 
     tasks: Sequence[Task]
     store: Path | None
+    builtin: References | None = None
     predictions: PredictionsTarget | None = None
 
     def by_name(self) -> Mapping[str, Callable[..., Target]]:
@@ -154,7 +156,8 @@ class _Targets:
     def _builtin(self) -> Target:
         from yb_eval_triage.references import builtin_target
 
-        return builtin_target(self.tasks, self.store)
+        target, self.builtin = builtin_target(self.tasks, self.store)
+        return target
 
     def _rules(self, file: str | None = None) -> Target:
         from yb_eval_triage.references import rules_target
@@ -190,15 +193,22 @@ class _Targets:
 
 @frozen(slots=True)
 class Details:
-    """The suite's own part of the report: of each task the classes with the lowest F1, and whether constants are beaten.
+    """The suite's own part of the report: of each task the classes with the lowest F1, whether constants are beaten, and
+    how the built-in triager chose its operating point (where it was asked).
 
     `prefixes` are (task, prefix of its measurements).
     """
 
     prefixes: tuple[tuple[str, str], ...]
+    builtin: References | None = None
 
     def __call__(self, measured: Measurements, comparison: Comparison | None) -> Mapping[str, Any]:
-        return {task: self._of(prefix, measured) for task, prefix in self.prefixes}
+        said = {task: self._of(prefix, measured) for task, prefix in self.prefixes}
+        for task, part in said.items():
+            facts = None if self.builtin is None else self.builtin.facts(task)
+            if facts is not None:
+                part["operating_point"] = dict(facts)
+        return said
 
     def _of(self, prefix: str, measured: Measurements) -> dict[str, Any]:
         opening = f"{prefix}f1["

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from yb_eval_agent_routing.agent import prompts
 from yb_eval_agent_routing.agent.delivery import Budget, Delivery, deliver
-from yb_eval_agent_routing.agent.loading import LOAD_DEFINITION, Loaded, Unreadable, read, reply
+from yb_eval_agent_routing.agent.loading import LOAD_DEFINITION, Loaded, Request, Unreadable, read, reply
 from yb_eval_agent_routing.agent.menu import Menu
 from yb_eval_agent_routing.agent.offer import LOAD_TOOLS, SEARCH_TOOLS, Offer
 from yb_eval_agent_routing.agent.replies import Call, Reply, read_reply, written_calls
@@ -235,7 +235,7 @@ class _Conversation:
         self._load(trace, request)
         return reply(self.offer, request, self.loaded), False
 
-    def _load(self, trace: Trace, request: Any) -> None:
+    def _load(self, trace: Trace, request: Request) -> None:
         trace.load_calls += 1
         trace.asked |= dict.fromkeys(request.asked)
         trace.asked_tools |= dict.fromkeys(tool.qualified_id for tool in request.tools)

@@ -7,6 +7,7 @@ which engine ran can be seen in the time it took only.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, get_args
 
 from .protocol import Engine, EngineName, FeaturePattern
@@ -16,8 +17,12 @@ __all__ = ["Engine", "EngineChoice", "EngineName", "FeaturePattern", "build_engi
 EngineChoice = Literal["auto", "hyperscan", "re2"]
 
 
-def build_engine(patterns: tuple[FeaturePattern, ...], choice: EngineChoice = "auto") -> Engine:
+def build_engine(
+    patterns: tuple[FeaturePattern, ...], choice: EngineChoice = "auto", *, folder: Path | None = None
+) -> Engine:
     """Compile `patterns`. `auto` takes hyperscan where it is installed and runs on this machine, google-re2 otherwise.
+
+    `folder` is where what hyperscan compiles may be kept, to be loaded the next time.
 
     Raises ValueError for an unknown name and ImportError when the engine that was asked for is not installed.
     """
@@ -27,7 +32,7 @@ def build_engine(patterns: tuple[FeaturePattern, ...], choice: EngineChoice = "a
         from ._hyperscan import HyperscanEngine, available
 
         if choice == "hyperscan" or available():
-            return HyperscanEngine(patterns)
+            return HyperscanEngine(patterns, folder)
     from ._re2 import Re2Engine
 
     return Re2Engine(patterns)

@@ -6,8 +6,10 @@ import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
+from ._cache import cached_database
 from .protocol import BORDER, EngineName, FeaturePattern
 
 __all__ = ["HyperscanEngine", "available"]
@@ -24,21 +26,31 @@ def available() -> bool:
     return True
 
 
+def _compiled(patterns: tuple[FeaturePattern, ...]) -> Any:
+    import hyperscan
+
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[entry.pattern for entry in patterns],
+        ids=list(range(len(patterns))),
+        elements=len(patterns),
+        flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
+    )
+    return database
+
+
 class HyperscanEngine:
     """Scans with a compiled hyperscan database; each thread has its own scratch space."""
 
     name: EngineName = "hyperscan"
 
-    def __init__(self, patterns: tuple[FeaturePattern, ...]) -> None:
+    def __init__(self, patterns: tuple[FeaturePattern, ...], folder: Path | None = None) -> None:
+        """Compile, or load what was compiled before and kept in `folder`."""
         import hyperscan
 
         self._bits = [entry.bit for entry in patterns]
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=[entry.pattern for entry in patterns],
-            ids=list(range(len(patterns))),
-            elements=len(patterns),
-            flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
+        self._database = (
+            _compiled(patterns) if folder is None else cached_database(patterns, folder, lambda: _compiled(patterns))
         )
         self._scratch = hyperscan.Scratch(self._database)
         self._local = threading.local()
