@@ -5,13 +5,16 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PARTS  := $(wildcard pyproject.toml core/pyproject.toml datasets/pyproject.toml plugins/*/pyproject.toml)
 
-.PHONY: evaluate evaluate-routing test check format benchmark clean
+.PHONY: evaluate evaluate-routing evaluate-guards test check format benchmark clean
 
 evaluate: $(READY)  ## the gated run that yb-eval.toml composes, on the shipped data
 	$(BIN)/yb-eval run $(ARGS)
 
 evaluate-routing: $(READY)  ## make evaluate-routing ARGS="--max-mismatch 0"
 	$(BIN)/yb-eval run routing $(ARGS)
+
+evaluate-guards: $(READY)  ## make evaluate-guards ARGS="--strength warn"
+	$(BIN)/yb-eval run guards $(ARGS)
 
 test: $(READY)  ## the tests, offline
 	$(BIN)/python -m pytest $(ARGS)

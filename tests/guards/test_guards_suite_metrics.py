@@ -99,7 +99,7 @@ def test_types_mixed_up_are_seen_though_the_row_counts_as_detected():
 
 
 def test_slices_are_measured_per_language_and_tag():
-    values, made = measured(OUTCOMES)
+    values, _ = measured(OUTCOMES)
     assert values["recall[lang:ru]"] == 1.0
     assert values["recall[lang:en]"] == pytest.approx(1 / 2)
     assert values["specificity[kind:decoy]"] == pytest.approx(1 / 2)
