@@ -106,17 +106,29 @@ class Outcome:
         It is an `error` if any judgement is one, `scored` if any is scored, else `skipped`; it is `correct` only if
         every scored judgement that can be right or wrong is right.
         """
-        statuses = {judgement.status for judgement in judgements.values()}
-        status: Status = "error" if "error" in statuses else "scored" if "scored" in statuses else "skipped"
-        marks = [j.correct for j in judgements.values() if j.status == "scored" and j.correct is not None]
-        reasons = [f"{name}: {j.reason}" for name, j in judgements.items() if j.status == status and j.reason]
+        status: Status = "skipped"
+        correct: bool | None = None
+        expected: dict[str, Any] = {}
+        predicted: dict[str, Any] = {}
+        reasons: list[tuple[Status, str]] = []
+        # One pass: this is made for every sample.
+        for name, judgement in judgements.items():
+            own = judgement.status
+            if own == "error" or (own == "scored" and status == "skipped"):
+                status = own
+            if own == "scored" and judgement.correct is not None:
+                correct = judgement.correct and correct is not False
+            expected[name], predicted[name] = judgement.expected, judgement.predicted
+            if judgement.reason:
+                reasons.append((own, f"{name}: {judgement.reason}"))
+        reason = "; ".join(text for own, text in reasons if own == status) if reasons else ""
         return cls(
-            id=sample.id,
-            status=status,
-            correct=all(marks) if marks and status == "scored" else None,
-            expected={name: j.expected for name, j in judgements.items()},
-            predicted={name: j.predicted for name, j in judgements.items()},
-            reason="; ".join(reasons) or (None if status == "scored" else "no judgement"),
+            sample.id,
+            status,
+            correct if status == "scored" else None,
+            expected,
+            predicted,
+            reason=reason or (None if status == "scored" else "no judgement"),
             tags=sample.tags,
             details=details or {},
             judgements=dict(judgements),

@@ -14,14 +14,11 @@ import orjson
 
 from yb_eval import UsageError
 from yb_eval.digest import identify, sha256_hex
-from yb_eval.targets import CallableTarget
+from yb_eval.targets import CallableTarget, Settings
 from yb_eval_triage.extras import need
 from yb_eval_triage.prompts import answer_schema, instructions, item
 from yb_eval_triage.task import Task
 
-#: Seconds one attempt may take; both SDKs ask again after 429, 5xx and transport errors.
-_TIMEOUT = 60.0
-_RETRIES = 3
 _MAX_TOKENS = 1_024
 
 
@@ -29,11 +26,13 @@ class NoAnswer(Exception):
     """The model said something that is no answer."""
 
 
-def openai_target(model: str, tasks: Sequence[Task]) -> CallableTarget:
+def openai_target(model: str, tasks: Sequence[Task], settings: Settings | None = None) -> CallableTarget:
     """A model behind the chat completions API. Raises `UsageError` without the SDK or a key."""
     openai = need("openai", "openai")
     require_key("OPENAI_API_KEY")
-    client = openai.OpenAI(timeout=_TIMEOUT, max_retries=_RETRIES)
+    # Both SDKs ask again after 429, 5xx and transport errors.
+    run = settings or Settings()
+    client = openai.OpenAI(timeout=run.timeout, max_retries=run.retries)
 
     def ask(system: str, schema: Mapping[str, Any], user: str) -> str:
         said = client.chat.completions.create(
@@ -52,11 +51,12 @@ def openai_target(model: str, tasks: Sequence[Task]) -> CallableTarget:
     return _target("openai", model, str(client.base_url), tasks, ask)
 
 
-def anthropic_target(model: str, tasks: Sequence[Task]) -> CallableTarget:
+def anthropic_target(model: str, tasks: Sequence[Task], settings: Settings | None = None) -> CallableTarget:
     """A model behind the messages API. Raises `UsageError` without the SDK or a key."""
     anthropic = need("anthropic", "anthropic")
     require_key("ANTHROPIC_API_KEY")
-    client = anthropic.Anthropic(timeout=_TIMEOUT, max_retries=_RETRIES)
+    run = settings or Settings()
+    client = anthropic.Anthropic(timeout=run.timeout, max_retries=run.retries)
 
     def ask(system: str, schema: Mapping[str, Any], user: str) -> str:
         said = client.messages.create(

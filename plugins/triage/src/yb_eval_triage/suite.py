@@ -81,7 +81,7 @@ def build(options: Options, context: Context) -> Plan:
     }
     dataset: Dataset = Joined(datasets) if len(tasks) > 1 else datasets[tasks[0].name]
     handoffs = options.handoffs or context.target.partition(":")[0] in ("agents", "agents-python")
-    own = _Targets(tasks, context.store)
+    own = _Targets(tasks, context.store, context.settings)
     target = context.open_target(own.by_name())
     if own.predictions is not None:
         dataset = Answered(dataset, own.predictions.lines, own.predictions.spec.partition(":")[2])
@@ -139,6 +139,7 @@ class _Targets:
 
     tasks: Sequence[Task]
     store: Path | None
+    settings: Any = None
     builtin: References | None = None
     predictions: PredictionsTarget | None = None
 
@@ -173,12 +174,12 @@ class _Targets:
     def _openai(self, model: str) -> Target:
         from yb_eval_triage.llm import openai_target
 
-        return openai_target(model, self.tasks)
+        return openai_target(model, self.tasks, self.settings)
 
     def _anthropic(self, model: str) -> Target:
         from yb_eval_triage.llm import anthropic_target
 
-        return anthropic_target(model, self.tasks)
+        return anthropic_target(model, self.tasks, self.settings)
 
     def _agents(self, model: str) -> Target:
         from yb_eval_triage.agents import reference_agent_target
