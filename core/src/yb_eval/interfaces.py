@@ -185,10 +185,11 @@ class Context:
 
     `target` is the spec the user gave (`builtin` by default). `open_target` turns it into a target, with the run's
     cache, recording and time limits applied: a suite hands over its reference systems by name,
-    `context.open_target({"builtin": make_reference})`. `formats` are the dataset formats that are installed, by suffix,
-    for `RowDataset(path, formats=context.formats)`. `settings` (`yb_eval.targets.Settings`) holds the run's time limits,
-    retries and jobs, for a suite that opens connections of its own. `against` says whether there is a baseline. `store` is a folder
-    where a plugin may keep content-addressed files of its own (a fitted model). `seed` is the run's.
+    `context.open_target({"builtin": make_reference})`. `formats` are the dataset formats that are installed, by
+    suffix, for `RowDataset(path, formats=context.formats)`. `settings` (`yb_eval.targets.Settings`) holds the run's
+    time limits, retries and jobs, for a suite that opens connections of its own. `against` says whether there is a
+    baseline. `store` is a folder where a plugin may keep content-addressed files of its own (a fitted model).
+    `seed` is the run's.
     """
 
     target: str
