@@ -12,7 +12,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from yb_eval_guards.dataset import corpus_dataset, row_of
 from yb_eval_guards.evaluator import GuardEvaluator, ScannerTarget
 from yb_eval_guards.metrics import guard_metrics
 from yb_eval_guards.peers import PEERS, open_peer
-from yb_eval_guards.peers.gitleaks import open_target as open_gitleaks
 from yb_eval_guards.scanner import Scanner
 
 ROOT = Path(__file__).parents[1]

@@ -59,3 +59,29 @@ def test_every_hook_is_documented():
     for name, function in vars(hooks).items():
         if name.startswith("yb_eval_"):
             assert inspect.getdoc(function), name
+
+
+def test_the_published_schema_of_the_configuration_is_current():
+    import json
+
+    from yb_eval.schema import configuration_schema
+
+    published = json.loads((ROOT / "docs" / "yb-eval.schema.json").read_text(encoding="utf-8"))
+    assert published == configuration_schema(), "yb-eval config schema > docs/yb-eval.schema.json"
+
+
+def test_the_examples_of_the_configuration_are_valid():
+    import json
+    import tomllib
+
+    import jsonschema
+
+    schema = json.loads((ROOT / "docs" / "yb-eval.schema.json").read_text(encoding="utf-8"))
+    texts = [(ROOT / "yb-eval.toml").read_text(encoding="utf-8")]
+    for page in PAGES:
+        texts += re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    checked = [tomllib.loads(text) for text in texts]
+    examples = [document for document in checked if document.keys() & {"suites", "run"}]
+    assert len(examples) >= 2
+    for document in examples:
+        jsonschema.validate(document, schema)
