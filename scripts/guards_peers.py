@@ -126,11 +126,7 @@ def guards() -> Iterator[tuple[str, str, Callable[[], Target]]]:
         except UsageError as error:
             print(f"<!-- left out: {error} -->")
             continue
-        yield (
-            name,
-            version(packages[name]),
-            lambda name=name: open_gitleaks() if name == "gitleaks" else open_peer(name),
-        )
+        yield name, version(packages[name]), partial(open_peer, name)
 
 
 def rows_per_second(target: Target) -> float:

@@ -259,3 +259,21 @@ def test_pass_hat_of_a_flaky_scenario(world, says):
 def test_a_match(expected, got, hit, exact, f1):
     match = Match.of(got, expected=expected)
     assert (match.hit, match.exact, match.f1) == (hit, exact, f1)
+
+
+def test_a_load_that_the_mode_or_the_budget_held_back_is_a_false_load_all_the_same(world, says):
+    writes = world.judge(world.scenario(), [says.load(tools=["jira_create"]), says.text()])
+    too_big = world.judge(world.scenario(), [says.load("metrics"), says.text()], tools=1)
+    last = world.judge(world.scenario(), [says.load("wiki")], max_calls=1)
+    for outcome, group in ((writes, "jira"), (too_big, "metrics"), (last, "wiki")):
+        assert outcome.details["delivered"] == [] and outcome.predicted == [group]
+        assert outcome.details["false_load"] is True and outcome.details["verdict"] == "MISS"
+    needed = world.judge(world.scenario(expected=["metrics"]), [says.load("metrics"), says.text()], tools=1)
+    assert needed.predicted == [] and needed.details["undelivered"] == ["metrics"]
+
+
+def test_the_wrong_group_after_the_reminder_is_a_misroute_too(world, says):
+    late = world.judge(world.scenario(expected=["jira"]), [says.text(), says.load("wiki"), says.text()])
+    never = world.judge(world.scenario(expected=["jira"]), [says.text(), says.text()])
+    assert late.details["raw_skipped"] is True and late.details["misrouted"] is True
+    assert never.details["raw_skipped"] is True and never.details["misrouted"] is False

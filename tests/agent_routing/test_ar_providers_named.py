@@ -226,3 +226,18 @@ def test_a_whole_run_over_the_wire(suite, outcomes_of, model_server, kind, strea
     assert found["default/jira_single"]["verdict"] == "EXACT"
     assert found["default/jira_single"]["input_tokens"] == 22
     assert reports[0]["measurements"]["output_tokens_total"]["value"] > 0
+
+
+def test_a_named_provider_is_recorded_and_cached_once(suite, outcomes_of, model_server, monkeypatch):
+    how = {"scenarios": ["default"], "min_top1": 0.0}
+    first = suite(provider="openai:m", endpoint=f"{model_server.url}/v1", record="calls.jsonl", cache=True, **how)
+    asked = len(model_server.seen)
+    assert asked and first["target"]["spec"] == "openai:m"
+    again = suite(provider="openai:m", endpoint=f"{model_server.url}/v1", cache=True, **how)
+    replayed = suite(provider="replay:calls.jsonl", **how)
+    assert outcomes_of(again) == outcomes_of(replayed) == outcomes_of(first)
+    assert len(model_server.seen) == asked
+    monkeypatch.setenv("CHAT_EVAL_PROVIDER", "custom")
+    monkeypatch.setenv("CHAT_EVAL_MODEL", "m")
+    monkeypatch.setenv("CHAT_EVAL_ENDPOINT", f"{model_server.url}/v1")
+    assert outcomes_of(suite(record="more.jsonl", **how)) == outcomes_of(first)

@@ -234,3 +234,11 @@ def test_a_window_of_anything_holds_it_and_is_not_empty(values: list[float], bou
     assert not bounded or low >= 0
     assert len(tick(low)) <= 12
     assert Scale(low, high, 0, 100)(high) == 100
+
+
+def test_a_suite_s_own_table_in_the_details_is_no_heat_map(documents: ModuleType) -> None:
+    made, outcomes = documents.guards()
+    made["measurements"]["listed"] = documents.count(1, 1) | {"details": {"rows": [{"id": "a", "verdict": "EXACT"}]}}
+    assert whole(documents.run((made, outcomes))).count('class="heat') == whole(
+        documents.run(documents.guards())
+    ).count('class="heat')

@@ -339,3 +339,17 @@ def test_a_reference_target_pickles_with_its_callable() -> None:
     target = pickle.loads(pickle.dumps(callable_target(len, batch_size=5, timeout=2.0)))
     assert target.ask([{"a": 1}])[0].value == 1
     assert target.batch_size == 5
+
+
+def test_a_callable_that_changes_its_request_changes_no_sample(write: Write) -> None:
+    settings = write(
+        """
+        def answer(request):
+            request["messages"].clear()
+            request["metadata"]["n"] = 7
+            return {}
+        """
+    )
+    request = {"messages": [{"role": "user"}], "metadata": {}}
+    assert failures(opened("python:bot:answer", settings), request) == [None]
+    assert request == {"messages": [{"role": "user"}], "metadata": {}}

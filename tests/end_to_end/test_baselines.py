@@ -151,3 +151,9 @@ def test_compare_of_runs_without_a_shared_sample_ends_with_3(project, parity_row
     project.rows({**row, "id": "n" + row["id"]} for row in parity_rows(5))
     project.report("toy")
     assert "not comparable" in project("compare", "a.json", "latest", code=3).stdout
+
+
+def test_forcing_a_baseline_needs_a_reason(project, parity_rows):
+    project.rows(parity_rows(10, wrong=9))
+    assert "needs a reason" in project("run", "toy", "--save", "base.json", "--force", " ", code=2).stderr
+    assert not (project.folder / "base.json").exists()

@@ -175,3 +175,33 @@ def test_several_tests_against_baselines_are_corrected_for_being_several(project
     together = project.report()
     assert "Holm 0.0625" in together["suites"][0]["gates"][-1]["reason"]
     assert together["suites"][0]["comparison"]["judgements"][""]["adjusted_p"] == pytest.approx(0.0625)
+
+
+def test_config_check_explains_each_fault_of_one_suite_at_its_key(project, parity_rows):
+    project.rows(parity_rows(4))
+    lines = [
+        "[run]",
+        'report = ["jason=x.json"]',
+        "[suites.toy]",
+        'gate = ["errors <= 0", "coverage >= 1", "acuracy >= 1", "warn: lower(acuracy) >= 1"]',
+        'filter = "tags =="',
+        'executor = "thread"',
+        'against = "none.json"',
+    ]
+    project.write("yb-eval.toml", "\n".join(lines))
+    said = project("config", "check", code=2).stderr.splitlines()
+    assert sorted(line.split(": ")[1] for line in said) == [f"yb-eval.toml:{n}" for n in (2, 4, 4, 5, 6, 7)]
+    assert "did you mean 'json'" in said[0] and sum("did you mean 'accuracy'" in line for line in said) == 2
+
+
+def test_config_show_tells_the_environment_of_the_whole_run_and_of_a_suite(composed):
+    shown = composed("config", "show", YB_EVAL_SUITE_JOBS=2, YB_EVAL_TOY_NOTE="n", YB_EVAL_PROFILE="strict").stdout
+    assert "suite-jobs = 2  # environment" in shown and 'note = "n"  # environment' in shown
+    assert "min-accuracy = 0.95" in shown and "command line" not in shown
+
+
+def test_reports_of_the_file_start_in_its_folder(project, parity_rows):
+    project.rows(parity_rows(4), "sub/rows.jsonl")
+    project.write("sub/yb-eval.toml", '[run]\nreport = ["json=out/report.json"]\n[suites.toy]\nrows = "rows.jsonl"\n')
+    project("run", "--config", "sub/yb-eval.toml")
+    assert (project.folder / "sub" / "out" / "report.json").is_file()

@@ -2,8 +2,15 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
+
+COMMAND = Path(sys.executable).with_name("yb-eval")
 
 
 def test_killed_at_any_step_a_run_is_resumed_to_the_same_id(project, parity_rows):
@@ -106,3 +113,33 @@ def test_two_runs_at_once_in_one_store_are_both_whole(project, parity_rows):
     outputs = [process.communicate(timeout=60)[0] for process in running]
     assert [json.loads(output)["run_id"] for output in outputs] == [whole] * 3
     project("verify", "--all")
+
+
+TWO = '[suites.first]\nsuite = "toy"\n[suites.second]\nsuite = "toy"\nseed = 2\n'
+
+
+@pytest.mark.parametrize("write", [3, 7])
+def test_a_composed_run_killed_in_any_of_its_suites_is_resumed(project, parity_rows, write):
+    project.rows(parity_rows(40))
+    project.write("yb-eval.toml", TWO)
+    whole = project.report("--store", "whole")
+    project("run", "--batch-size", 8, code=-9, TOY_DIE_AT_WRITE=write)
+    assert project.report("--resume")["run_id"] == whole["run_id"]
+    assert "no interrupted run" in project("run", "--resume", code=2).stderr
+
+
+def test_ctrl_c_ends_suites_that_run_at_once_and_keeps_what_is_finished(project, parity_rows):
+    project.rows(parity_rows(400))
+    project.write("yb-eval.toml", TWO)
+    process = subprocess.Popen(
+        [str(COMMAND), "run", "--suite-jobs", "2", "--batch-size", "1"],
+        cwd=project.folder, env=project.environment(TOY_SLEEP=0.1), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    logs = Path(project.folder, ".yb-eval", "partial")
+    while len([path for path in logs.glob("*/*.jsonl") if path.stat().st_size]) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)  # run to their ends, the suites take 40 s
+    assert process.returncode == 130 and b"kept for --resume" in err and out == b""
+    assert len(list(logs.glob("*/*.jsonl"))) == 2

@@ -315,7 +315,7 @@ def test_an_answer_of_the_wrong_shape_is_an_error_and_the_run_is_not_measured(ro
     routed.rows([{"id": "good", "prompt": "Hi", "tier": "simple"}, {"id": "bad", "prompt": "Hello", "tier": "simple"}])
     arguments = ("routing", "--golden", "rows.jsonl", "--target", answers({"bad": answer}))
     report = routed.report(*arguments, code=3)
-    assert suite_of(report)["counts"] == {"samples": 2, "scored": 1, "error": 1, "skipped": 0}
+    assert suite_of(report)["counts"] == {"samples": 2, "scored": 1, "error": 1, "skipped": 0, "wrong": 0}
     assert (report["verdict"], values(report)["mismatches"]) == ("unmeasured", 0)
     good, bad = outcomes_of(routed, *arguments, code=3)
     assert (good["status"], bad["status"], bad["correct"]) == ("scored", "error", None)

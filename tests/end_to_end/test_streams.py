@@ -1,5 +1,6 @@
 """stdout, stderr, pipes and terminals."""
 
+import json
 import os
 import pty
 import subprocess
@@ -126,3 +127,83 @@ def test_shell_completion_scripts_are_printed(toy):
         assert "_YB_EVAL_COMPLETE" in toy("completion", name).stdout
     done = shell(toy, 'COMP_WORDS="yb-eval ver" COMP_CWORD=1 _YB_EVAL_COMPLETE=bash_complete yb-eval')
     assert "verify" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "where", [(), ("--executor", "threads", "--jobs", "2"), ("--executor", "processes", "--jobs", "2")]
+)
+def test_what_a_target_prints_is_not_on_stdout(toy, where):
+    toy.write("noisy.py", "print('noise')\ndef answer(request):\n    print('noise')\n    return {'parity': 'even'}\n")
+    done = toy("run", "toy", "--target", "python:noisy:answer", "--json", *where, code=1)
+    assert json.loads(done.stdout)["verdict"] == "fail"
+    assert "noise" in done.stderr
+
+
+def test_a_command_without_what_it_needs_shows_its_help_and_is_refused(toy):
+    for group in ((), ("plugin",), ("dataset",)):
+        done = toy(*group, code=2)
+        assert done.stderr.startswith("Usage: yb-eval") and "\nCommands:\n" in done.stderr and not done.stdout
+
+
+@pytest.mark.parametrize("wrong", [0, 9])
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full", "2> >(exec 0<&-)"])
+def test_a_stderr_that_takes_nothing_leaves_result_and_verdict(project, parity_rows, wrong, stderr):
+    project.rows(parity_rows(10, wrong=wrong))
+    done = shell(project, f"yb-eval run toy {stderr}")
+    assert done.returncode == (1 if wrong else 0)
+    assert done.stdout.startswith("FAIL" if wrong else "PASS")
+
+
+@pytest.mark.parametrize("wrong", [0, 9])
+def test_a_closed_stdout_is_one_line_and_exit_3(project, parity_rows, wrong):
+    project.rows(parity_rows(10, wrong=wrong))
+    done = shell(project, "yb-eval run toy >&-")
+    assert done.returncode == 3 and "stdout: the result cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr and "internal error" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "path", ["file/report.json", "file/deeper/report.json", "x" * 300, "/proc/nothing/report.json"]
+)
+def test_a_report_path_that_cannot_be_is_refused_even_to_root(toy, path):
+    toy.write("file", "x")
+    assert "cannot be written there" in toy("run", "toy", "--report", f"json={path}", code=2).stderr
+    assert not (toy.folder / ".yb-eval").exists()
+    toy("run", "toy", "--report", "json=new/folders/report.json")
+
+
+REPORTERS = """
+from yb_eval import hookimpl
+
+YB_EVAL_API = 1
+
+
+def breaks(view):
+    yield "x"
+    raise RuntimeError("broken")
+
+
+def leaves(view):
+    raise SystemExit(0)
+
+
+@hookimpl
+def yb_eval_reporters():
+    return {"breaks": breaks, "leaves": leaves}
+"""
+
+
+@pytest.mark.parametrize("kind", ["breaks", "leaves"])
+def test_a_reporter_that_raises_or_exits_is_told_and_takes_no_failure_away(project, parity_rows, install, kind):
+    install("yb-reporters", {"reporters": "yb_reporters"}, REPORTERS, group="plugins")
+    project.rows(parity_rows(10, wrong=9))
+    done = project("run", "toy", "--report", "json=report.json", "--report", f"{kind}=x.txt", code=1)
+    assert done.stdout.startswith("FAIL") and "the reporter failed" in done.stderr
+    assert not (project.folder / "x.txt").exists()
+
+
+def test_the_json_report_says_what_the_command_ends_with(toy, install):
+    install("yb-reporters", {"reporters": "yb_reporters"}, REPORTERS, group="plugins")
+    done = toy("run", "toy", "--report", "json=report.json", "--report", "breaks=x.txt", code=None)
+    report = json.loads((toy.folder / "report.json").read_text())
+    assert report["exit_code"] == done.returncode and "the reporter failed" in report["failures"][0]

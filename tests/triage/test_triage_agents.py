@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from yb_eval import UsageError, run_suite
+from yb_eval.targets import Settings
 from yb_eval_triage.agents import MAX_TURNS, promises, reference_agent_target, user_agent_target
 from yb_eval_triage.task import Task
 
@@ -197,3 +198,14 @@ def test_promises_are_recognised(text: str) -> None:
 )
 def test_other_texts_promise_nothing(text: str) -> None:
     assert not promises(text)
+
+
+def test_the_runs_retries_hold_for_an_agents_model_calls(desk: Task, model_server: Any) -> None:
+    model_server.status = 500
+    for retries in (0, 1):
+        model_server.bodies.clear()
+        target = reference_agent_target("m", [desk], Settings(timeout=5, retries=retries))
+        (answer,) = target.ask([{"id": "a", "task": "desk", "text": "x", "meta": {}}])
+        target.close()
+        assert "500" in answer.failure
+        assert len(model_server.bodies) == 1 + retries

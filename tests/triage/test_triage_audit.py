@@ -101,6 +101,21 @@ def test_one_label_cannot_be_audited(banking: tuple[Task, list[Example]]) -> Non
         audit_labels(task, [row for row in rows if row.label == rows[0].label])
 
 
+def test_rows_without_words_cannot_be_audited(desk: Task) -> None:
+    rows = [Example(id=str(i), text="", label=("outage", "billing")[i % 2]) for i in range(10)]
+    with pytest.raises(TaskError, match="no word or n-gram stands in 2 of"):
+        audit_labels(desk, rows)
+
+
+def test_a_label_that_a_fold_lacks_does_not_make_the_others_alike(desk: Task) -> None:
+    """Whoever holds the only question out is left with two labels, or with one."""
+    words = {"outage": "server down", "billing": "invoice refund"}
+    rows = [Example(id=f"{label}{i}", text=f"{words[label]} {i}", label=label) for label in words for i in range(10)]
+    odd = Example(id="odd", text="how does this work", label="question")
+    assert audit_labels(desk, [*rows, odd]).agreement == 20 / 21
+    assert 0.5 < audit_labels(desk, [*rows[:10], odd]).agreement < 1
+
+
 def test_pairs_are_found_above_the_threshold_and_only_there() -> None:
     texts = [
         "When will my new card be delivered to my home?",

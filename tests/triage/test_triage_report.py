@@ -15,8 +15,11 @@ from yb_eval_triage.suite import Details
 
 
 @pytest.fixture
-def ran(desk_file: Path, write: Callable[..., Path], tmp_path: Path) -> Callable[..., list[str]]:
+def ran(
+    desk_file: Path, write: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[str]]:
     """The arguments of a run over sixty rows, of which questions are mostly got wrong."""
+    monkeypatch.chdir(tmp_path)  # away from this repository's own configuration
     draw = random.Random(0)
     rows, said = [], []
     for i in range(60):
@@ -46,6 +49,24 @@ def test_the_worst_class_stands_first_in_text(
     out = capsys.readouterr().out
     slices = out[out.index("worst slice") :].splitlines()
     assert slices[1].split()[0] == "f1[question]"
+
+
+def test_the_text_report_names_the_worst_classes_in_order(
+    ran: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(ran())
+    said = capsys.readouterr().out.partition("desk: lowest F1: ")[2]
+    assert said.startswith("question ")
+    assert said.index("question ") < said.index("billing ") < said.index("outage ")
+
+
+def test_rows_that_the_builtin_triager_has_learned_from_are_told(trained: Path) -> None:
+    def summary(split: str) -> str:
+        report = run_suite("triage", store=trained, options={"task": ["healthcare"], "split": split})
+        return " ".join(report["suites"][0]["details"]["summary"])
+
+    assert "has learned from these rows" in summary("train")
+    assert "has learned from these rows" not in summary("test")
 
 
 def test_the_html_report_draws_matrices_and_curves(ran: Callable[..., list[str]], tmp_path: Path) -> None:

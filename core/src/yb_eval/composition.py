@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 
 from yb_eval.envelope import observe
-from yb_eval.errors import ExitCode, NotMeasured, UsageError, YbEvalError
+from yb_eval.errors import ExitCode, Interrupted, NotMeasured, UsageError, YbEvalError
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import Paired, VerdictWord
@@ -20,6 +21,7 @@ from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import Store, composed_ids, composed_plan_id
 from yb_eval.record.files import atomic
 from yb_eval.record.manifest import COMPOSED_SCHEMA
+from yb_eval.record.partial import interrupted
 from yb_eval.runner import Measured, SuiteRun, cached, evaluate, judge, record
 from yb_eval.runoptions import SuiteRequest
 from yb_eval.statistics import holm
@@ -119,11 +121,20 @@ def _evaluate_all(
     prepared: Sequence[Prepared], store: Store, watch: Observer, suite_jobs: int, fail_fast: bool
 ) -> list[Measured | SuiteRun]:
     """Evaluates the suites, in order, and gives those that began; one that broke is its report already."""
+    stopped = Event()
+    # An interrupted run of several suites had begun some of them: the others begin now.
+    begun = {suite.plan_id for suite in prepared if interrupted(store, suite.plan_id)}
 
     def one(suite: Prepared) -> Measured | SuiteRun:
         name = suite.request.name
+
+        def progress(done: int, total: int) -> None:
+            if stopped.is_set():
+                raise Interrupted(f"{name}: {done} of {total} samples are done")
+            watch.progress(name, done, total)
+
         try:
-            return evaluate(suite, store, lambda done, total: watch.progress(name, done, total))
+            return evaluate(suite, store, progress, anew=bool(begun) and suite.plan_id not in begun)
         except NotMeasured as error:
             return _broken(suite, error)
 
@@ -131,7 +142,13 @@ def _evaluate_all(
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(suite_jobs, thread_name_prefix="yb-eval-suite") as pool:
-            return list(pool.map(one, prepared))
+            try:
+                return list(pool.map(one, prepared))
+            except BaseException:
+                # Ctrl-C reaches this thread only: the others end after the batch they are at, and their logs are kept.
+                stopped.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     evaluated: list[Measured | SuiteRun] = []
     for suite in prepared:
         evaluated.append(one(suite))

@@ -88,6 +88,8 @@ class Prepared:
 def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
     """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold."""
     run = request.run
+    if run.force is not None and not run.force.strip():
+        raise UsageError("--force needs a reason: it is kept in the baseline", hint="--force 'why this is right'")
     if run.save is not None and run.force is None and (run.filter or run.limit):
         raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
     baseline = None
@@ -122,11 +124,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         raise UsageError(f"the suite {request.suite.name!r} takes no --target")
     if not HEX_ID.match(str(plan.evaluator.fingerprint)):
         raise PluginError(f"the evaluator of {request.suite.name!r} has no fingerprint of 64 hex characters")
-    fold = Fold(
-        each=(*plan.metrics, *_extra(run.metric, environment)),
-        across=(Counts(), *_over_repeats(run.repeats), *plan.across),
-        repeats=run.repeats,
-    )
+    fold = fold_of(plan, request, environment)
     declared = declare(fold)
     gates = (
         ErrorLimit(run.max_errors),
@@ -148,6 +146,16 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
     content = _content(request, plan, snapshot, gates, baseline, opener.opened)
     return Prepared(
         request, plan, snapshot, fold, gates, declared, baseline, executor, content, plan_id(content), opener.opened
+    )
+
+
+def fold_of(plan: Plan, request: SuiteRequest, environment: Environment) -> Fold:
+    """All that a run of this plan measures: the suite's metrics, core's own, and those that the user asked for."""
+    run = request.run
+    return Fold(
+        each=(*plan.metrics, *_extra(run.metric, environment)),
+        across=(Counts(), *_over_repeats(run.repeats), *plan.across),
+        repeats=run.repeats,
     )
 
 

@@ -68,11 +68,18 @@ def resolve(options: type, layers: Iterable[Layer], *, other_names: Iterable[str
 
 
 def _placed(name: str, value: Any, base: Path | None) -> Any:
-    """A baseline may be a run's id; as a file it lies where the configuration does."""
+    """A baseline may be a run's id; as a file it lies where the configuration does, and so does a report."""
+    if name == "report" and base is not None and isinstance(value, list):
+        return [_report_placed(item, base) for item in value]
     if name in _BASELINES and base is not None and isinstance(value, str) and value:
         path = base / value
         return str(path) if name == "save" or path.is_file() else value
     return value
+
+
+def _report_placed(value: Any, base: Path) -> Any:
+    kind, _, path = value.partition("=") if isinstance(value, str) else (value, "", "")
+    return f"{kind}={base / path}" if path else value
 
 
 @frozen(slots=True)

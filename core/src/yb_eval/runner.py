@@ -47,12 +47,12 @@ class Measured:
     wrong: int
 
 
-def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None) -> Measured:
-    """Evaluates a prepared plan, keeps the outcome log, and measures.
+def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None, *, anew: bool = False) -> Measured:
+    """Evaluates a prepared plan, keeps the outcome log, and measures. `anew`: from its start, even with --resume.
 
     Raises `NotMeasured` errors for what leaves no trustworthy result; the outcomes so far are kept for `--resume`.
     """
-    opened = (resume if prepared.request.run.resume else begin)(store, prepared.plan_id, prepared.content)
+    opened = (resume if prepared.request.run.resume and not anew else begin)(store, prepared.plan_id, prepared.content)
     with opened as log:
         states, wrong = _fold(prepared, log, progress or _silent)
         measurements = _measurements(prepared.fold, states)
@@ -103,7 +103,7 @@ def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> tuple[Stat
     states = fold.start()
     kept: list[str] = []
     wrong = 0
-    if prepared.request.run.resume:
+    if prepared.request.run.resume:  # a log that was begun anew holds nothing
         states, kept, wrong = _replayed(prepared, log)
     work = BatchWork(prepared.plan.evaluator, fold)
     batches = _rest(prepared.snapshot.samples(prepared.batch_size), kept)

@@ -32,10 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         log.write("yb-eval: interrupted; what was finished is kept for --resume")
         return int(ExitCode.INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Somebody who names no command is shown the commands, on as many lines as they take.
+        click.echo(error.format_message(), err=True)
+        return int(ExitCode.REFUSED)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         help_hint = f" (try: {context.command_path} --help)" if context is not None else ""
-        log.write(f"yb-eval: {error.format_message()}{help_hint}")
+        log.write(f"yb-eval: {' '.join(error.format_message().split())}{help_hint}")
         return int(ExitCode.REFUSED)
     except YbEvalError as error:
         if debug:
@@ -59,6 +63,7 @@ def entry() -> None:
     """The console script."""
     # Imports and runs make many objects and hardly a cycle: looking for cycles often is a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
+    _open_streams()
     code = main()
     try:
         sys.stdout.flush()
@@ -67,3 +72,15 @@ def entry() -> None:
     except ValueError:
         pass  # a plugin closed it
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Opens what the caller closed (`>&-`): the next file opened would take the descriptor of stdout. A closed stdout
+    refuses to be written, as a full one does; a closed stderr swallows."""
+    for descriptor, name, flags in ((1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115

@@ -54,7 +54,7 @@ class Log:
     def write(self, text: str, level: Level | None = None, **fields: str | int) -> None:
         """One line. Its level is that of its prefix, unless it is given; `fields` are for machines only."""
         if not self.json:
-            print(printable(text), file=sys.stderr)
+            self._print(printable(text))
             return
         import json
 
@@ -64,7 +64,16 @@ class Log:
                 break
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         # The standard library's: it writes ASCII, which reaches a reader whatever the encoding of stderr is.
-        print(json.dumps({"time": time, "level": level or "info", "message": text.strip(), **fields}), file=sys.stderr)
+        self._print(json.dumps({"time": time, "level": level or "info", "message": text.strip(), **fields}))
+
+    @staticmethod
+    def _print(line: str) -> None:
+        """A note that nobody can read (a full disk, a closed pipe) decides nothing: the verdict stays what it is."""
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except OSError:
+            # What is left in the buffer must not fail again when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 log = Log()

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, redirect_stdout
 
 from yb_eval.cli.logs import Level, log
 from yb_eval.errors import StoreError
+
+
+class _Beside(io.TextIOBase):
+    """A stdout that is stderr. A plugin may close it, and closes nothing of ours."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def beside() -> AbstractContextManager[object]:
+    """While plugins and targets run: what they print is not the result, and goes to stderr."""
+    return redirect_stdout(_Beside())
 
 
 def emit(pieces: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +97,15 @@ def from_command_line(values: Mapping[str, Any]) -> Layer:
     return Layer(source="command line", values=values, where=lambda key: f"--{key}")
 
 
-def resolve_whole(configuration: Configuration, before: Mapping[str, Any], segments: Sequence[Segment]) -> Resolved:
-    """The options of the whole run; they may stand before the first suite or behind any."""
+def resolve_whole(
+    configuration: Configuration,
+    before: Mapping[str, Any],
+    segments: Sequence[Segment],
+    *,
+    source: Callable[[Mapping[str, Any]], Layer] = from_command_line,
+) -> Resolved:
+    """The options of the whole run; they may stand before the first suite or behind any. `source` says where they are
+    from."""
     behind = {key: value for segment in segments for key, value in segment.whole.items()}
     file = Layer(
         source=str(configuration.path),
@@ -106,17 +113,24 @@ def resolve_whole(configuration: Configuration, before: Mapping[str, Any], segme
         where=lambda key: configuration.where("run", key),
         base=configuration.base,
     )
-    return resolve(WholeOptions, [file, from_command_line({**before, **behind})])
+    return resolve(WholeOptions, [file, source({**before, **behind})])
 
 
-def request_of(segment: Segment, configuration: Configuration, above: Sequence[Layer]) -> ResolvedRequest:
-    """One suite's request: its table of the configuration, then the layers above it, then its own segment."""
+def request_of(
+    segment: Segment,
+    configuration: Configuration,
+    above: Sequence[Layer],
+    *,
+    source: Callable[[Mapping[str, Any]], Layer] = from_command_line,
+) -> ResolvedRequest:
+    """One suite's request: its table of the configuration, then the layers above it, then its own segment, whose values
+    are from `source`."""
     return resolve_request(
         segment.name,
         segment.suite,
         segment.found.distribution,
         segment.found.version,
         configuration,
-        own=[from_command_line(segment.own)],
-        run=[*above, from_command_line(segment.run)],
+        own=[source(segment.own)],
+        run=[*above, source(segment.run)],
     )

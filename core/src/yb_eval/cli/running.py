@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from attrs import define, field, frozen
 
 from yb_eval import composition
 from yb_eval.cli.logs import log
-from yb_eval.cli.output import color, emit, note, width
+from yb_eval.cli.output import beside, color, emit, note, width
 from yb_eval.configuration import WholeOptions
 from yb_eval.errors import StoreError, UsageError, YbEvalError, nearest
 from yb_eval.plugins import describe, load_extensions
@@ -37,19 +38,21 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
     observer = composition.Observer(planned=_planned, progress=progress, note=note)
     try:
         environment = Environment.of(store, extensions)
-        run = composition.run(
-            requests, environment, observer, suite_jobs=options.suite_jobs, fail_fast=options.fail_fast
-        )
+        with beside():
+            run = composition.run(
+                requests, environment, observer, suite_jobs=options.suite_jobs, fail_fast=options.fail_fast
+            )
     finally:
         progress.end()
     view = view_of(run.report, store)
-    failed = [failure for one in wanted if (failure := _write(one, view)) is not None]
-    for failure in failed:
-        run.fail(failure)
+    # JSON last: it says which of the others failed, and what the command ends with.
+    for one in sorted(wanted, key=lambda one: one.kind == "json"):
+        if (failure := _write(one, view)) is not None:
+            run.fail(failure)
     if run.report["left_out"]:
         note(f"not run, because of --fail-fast: {', '.join(run.report['left_out'])}")
     for failure in run.report["failures"]:
-        note(failure)
+        note(failure, "error")
     emit(reporters["json" if options.json else "text"](view))
     return run.exit_code
 
@@ -99,9 +102,15 @@ def _wanted(text: str, reporters: dict[str, Reporter]) -> Wanted:
     if not path:
         raise UsageError("a report needs a place", where=f"--report {text}", hint=f"--report {kind}=PATH")
     target = Path(path)
-    folder = target.parent if not target.is_dir() else None
-    if folder is None or (folder.exists() and not os.access(folder, os.W_OK)):
-        raise UsageError("a report cannot be written there", where=path)
+    try:
+        if target.is_dir():
+            raise UsageError("a report cannot be written there: it is a folder", where=path)
+        if target.is_file() or not target.exists():
+            # Trying is the only way to know: permissions say nothing to root, nor of /proc.
+            with TemporaryFile(dir=next(folder for folder in target.absolute().parents if folder.exists())):
+                pass
+    except OSError as error:
+        raise UsageError(f"a report cannot be written there: {error.strerror or error}", where=path) from error
     return Wanted(kind, target, reporters[kind])
 
 
@@ -116,7 +125,7 @@ def _write(wanted: Wanted, view: RunView) -> str | None:
         return f"report: {error}"
     except YbEvalError as error:
         return f"{wanted.label}: {error}"
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a plugin's sys.exit(0) must not end a failed run with 0
         return f"{wanted.label}: the reporter failed: {describe(error)}"
     return None
 

@@ -13,6 +13,7 @@ from attrs import frozen
 from click.core import ParameterSource
 
 from yb_eval.cli.options import OPTIONAL_VALUE, given, parameters
+from yb_eval.cli.output import beside
 from yb_eval.configuration import Configuration, WholeOptions
 from yb_eval.discovery import Found, find
 from yb_eval.errors import PluginError
@@ -48,7 +49,8 @@ def parse(arguments: Sequence[str], configuration: Configuration) -> list[Segmen
         name, rest = rest[0], rest[1:]
         if name.startswith("-"):
             raise click.UsageError(f"{name!r} stands where a suite's name belongs")
-        suite, loaded = load_suite(configuration.suite_of(name) if name in configuration.suites else name)
+        with beside():
+            suite, loaded = load_suite(configuration.suite_of(name) if name in configuration.suites else name)
         command = suite_command(name, suite)
         ctx = command.make_context(command.name, rest, allow_extra_args=True, allow_interspersed_args=False)
         segments.append(

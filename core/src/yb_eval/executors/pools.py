@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor as Pool
@@ -60,6 +61,7 @@ def _receive(packed: bytes) -> None:
     global _received
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # what a target prints is not the result
     _received = pickle.loads(packed)  # noqa: S301 - our own parent wrote it
 
 

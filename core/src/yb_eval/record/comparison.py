@@ -49,7 +49,9 @@ def measure(comparison: Comparison | None, judgements: Sequence[str]) -> Iterato
                 # No pair, no change: but that says nothing, and must not read as "nothing changed".
                 yield Measurement(label, None, reason="no sample is scored in both runs")
             else:
-                yield Measurement(label, getattr(pair, entry.name), comparison.shared)
+                # Of the samples scored in both runs; those that are not any more are counted among all that are shared.
+                n = comparison.shared if entry.name == "lost" else pair.n
+                yield Measurement(label, getattr(pair, entry.name), n)
     yield Measurement("added", len(comparison.added), comparison.shared + len(comparison.added))
     yield Measurement("removed", len(comparison.removed), comparison.shared + len(comparison.removed))
     yield Measurement("same_revision", int(comparison.same_revision), 1)

@@ -151,6 +151,11 @@ def resume(store: Store, plan_id: str, plan: Mapping[str, Any]) -> PartialLog:
     raise UsageError(_why_not(store, plan), hint="run it without --resume")
 
 
+def interrupted(store: Store, plan_id: str) -> bool:
+    """Whether an attempt at this plan has left a log."""
+    return any((store.root / "partial" / plan_id).glob("*.jsonl"))
+
+
 def discard(store: Store, plan_id: str) -> None:
     """Removes what is left of finished or abandoned attempts at this plan."""
     folder = store.root / "partial" / plan_id

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
 from yb_eval.digest import identify, sha256_hex
 from yb_eval.errors import UsageError, nearest, shorten
-from yb_eval.interfaces import Concurrency
-from yb_eval.targets.callables import CallableTarget
+from yb_eval.interfaces import Answer, Concurrency
+from yb_eval.targets.callables import CallableTarget, Request
 from yb_eval.targets.failures import failed
 from yb_eval.targets.fingerprints import file_digest
 from yb_eval.targets.secrets import mask
 from yb_eval.targets.settings import Settings
+from yb_eval.targets.wire import plain
 
 # Small enough that an interrupted run loses little, large enough that the cost of a batch is spread over several
 # requests.
@@ -41,6 +42,10 @@ class PythonTarget(CallableTarget):
             timeout=settings.timeout,
         )
         self._recipe = (spec, settings)
+
+    def ask(self, requests: Sequence[Request], *, repeat: int = 0) -> Sequence[Answer]:
+        # A copy, as another process would get: what the callable does to it must not reach the sample behind it.
+        return super().ask([plain(dict(request)) for request in requests], repeat=repeat)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The fingerprint travels: the worker's answers are those of the code that was identified when the run began.

@@ -17,7 +17,7 @@ from yb_eval_agent_routing.model import Scenario
 from yb_eval_agent_routing.scoring import marks
 
 #: Rises when prompts, the loop or the judging change: the same answers would then be judged otherwise.
-JUDGING = 1
+JUDGING = 2
 
 
 class _Failed(Exception):
@@ -27,9 +27,9 @@ class _Failed(Exception):
 class AgentEvaluator:
     """Runs the agent on each scenario, asking `target` for every model call.
 
-    An outcome expects the needed groups and predicts the delivered ones; it is `correct` if all that was needed came,
-    and where nothing was, nothing did; its score is their F1. A provider that fails, in whichever call, makes the
-    outcome an error, whatever had been loaded by then.
+    An outcome expects the needed groups and predicts the delivered ones (where none is needed, the loaded ones too); it
+    is `correct` if all that was needed came, and where nothing was, nothing was loaded; its score is their F1. A
+    provider that fails, in whichever call, makes the outcome an error, whatever had been loaded by then.
     """
 
     batch_size: int

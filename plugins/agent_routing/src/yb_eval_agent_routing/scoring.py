@@ -2,7 +2,7 @@
 
 Words: E the expected groups, L the groups of which at least one tool was delivered, A the groups asked for. A group
 that is always on is delivered unasked: it counts where it is needed and is never too much. So is a group that the
-scenario calls acceptable.
+scenario calls acceptable. Where E is empty nothing should be loaded, so there L has what was loaded in vain too.
 """
 
 from __future__ import annotations
@@ -100,15 +100,17 @@ def verdict(match: Match, skipped: bool) -> Verdict:
 def marks(scenario: Scenario, offer: Offer, trace: Trace) -> tuple[Match, dict[str, Any]]:
     """The comparison of the delivered groups, and everything the metrics fold, as JSON."""
     delivered = list(dict.fromkeys(offer.tools[tool].tool.capability for tool in trace.delivered))
-    match = match_groups(scenario, offer, delivered)
-    needs = bool(match.expected)
+    loaded = trace.loaded.all_groups(offer)
+    needs = bool(scenario.expected or scenario.any_of)
+    # Where nothing is needed, what was loaded is a false load even if the budget or the mode then held it back.
+    match = match_groups(scenario, offer, delivered if needs else [*delivered, *sorted(loaded)])
     skipped = bool(offer.groups) and trace.load_calls == 0 and not trace.active
     raw_skipped = skipped or (trace.nudged and trace.loads_before_nudge == 0)
     details: dict[str, Any] = {
         "kind": scenario.kind,
         "verdict": verdict(match, needs and skipped),
         "asked": list(trace.asked),
-        "loaded": sorted(trace.loaded.all_groups(offer)),
+        "loaded": sorted(loaded),
         "delivered": sorted(delivered),
         "hit": match.hit,
         "exact": match.exact,
@@ -132,7 +134,7 @@ def _decision(match: Match, trace: Trace, needs: bool, skipped: bool, raw_skippe
         "raw_skipped": raw_skipped if needs else None,
         "nudged": trace.nudged,
         "rescued": bool(trace.loaded) if trace.nudged and needs and trace.loads_before_nudge == 0 else None,
-        "misrouted": not match.hit and not raw_skipped if needs else None,
+        "misrouted": not match.hit and not skipped if needs else None,
         "false_load": bool(match.got) if not needs else None,
         "over_load": extra,
         "over_loaded": extra > 0,

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import attrs
 
-from .bytepatterns import loose
+from .bytepatterns import exact, loose
 from .decoding import CAESAR_KEYS, caesar
 from .detectors.assignments import keyword_triggers
-from .detectors.context import load_labels
+from .detectors.context import HEX_LETTERS, load_labels
 from .detectors.iban import iban_lengths
 from .detectors.phrases import PhraseTable
 from .detectors.secrets import SecretRule
@@ -73,13 +73,23 @@ def _iban_countries() -> str:
     return "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
 
 
+_RUSSIAN_LETTER = r"(?:\xd0[\x81\x90-\xbf]|\xd1[\x80-\x8f\x91])"
+_NO_RUSSIAN_LETTER = r"(?:[^\x80-\xbf]|[^\xd0\xd1][\x80-\xbf]|\xd0[\x80\x82-\x8f]|\xd1[\x90\x92-\xbf])"
+
+
 def _label_patterns() -> list[str]:
-    """Return the patterns of the words that make a number a finding, at a word's start or a camelCase hump."""
+    """Return the patterns of the words that make a number a finding, at a word's start or a camelCase hump.
+
+    Most texts with such letters have them inside other words and inside hexadecimal ids."""
     patterns = []
     for word in load_labels().words("inn", "snils", "ogrn", "ogrnip", "pan"):
         if word.isascii():
+            before = "[^A-Za-z0-9]" if HEX_LETTERS.issuperset(word) else "[^A-Za-z]"
             end = "[^a-z]" if len(word) <= _SHORT else ""
-            patterns.append(f"(?:[^A-Za-z]{loose(word)}|[a-z]{word[0].upper()}{loose(word[1:])}){end}")
+            patterns.append(f"(?:{before}{loose(word)}|[a-z]{word[0].upper()}{loose(word[1:])}){end}")
+        elif "\u0430" <= word[0] <= "\u0451":
+            hump = exact(word[0].upper()) + loose(word[1:])
+            patterns.append(f"(?:{_NO_RUSSIAN_LETTER}{loose(word)}|{_RUSSIAN_LETTER}{hump})")
         else:
             patterns.append(loose(word))
     return patterns

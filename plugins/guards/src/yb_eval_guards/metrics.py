@@ -102,10 +102,11 @@ class TypeDetection:
 
     def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
         """Counts, for each type, `tp`, `fn` and `fp`; under `("", "n")` all rows."""
-        for outcome in outcomes:
-            if outcome.status != "scored":
+        scored = [outcome for outcome in outcomes if outcome.status == "scored"]
+        state["", "n"] += len(scored)
+        for outcome in scored:
+            if outcome.expected == outcome.predicted == "clean":
                 continue
-            state["", "n"] += 1
             found: Iterable[str] = outcome.details.get("found", ())
             if outcome.expected == "detect":
                 labelled = outcome.details["type"]

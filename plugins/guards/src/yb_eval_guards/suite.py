@@ -59,7 +59,10 @@ def build(options: Options, context: Context) -> Plan:
     else:
         dataset = corpus_dataset(corpus.path, context.formats)
     target = context.open_target(
-        {"builtin": lambda: ScannerTarget(_scanner(options, context)), **{name: partial(open_peer, name) for name in PEERS}}
+        {
+            "builtin": lambda: ScannerTarget(_scanner(options, context)),
+            **{name: partial(open_peer, name) for name in PEERS},
+        }
     )
     return Plan(
         dataset=dataset,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Any
 
 from yb_eval import UsageError
 from yb_eval.digest import identify, sha256_hex
-from yb_eval.targets import CallableTarget, file_digest
+from yb_eval.targets import CallableTarget, Settings, file_digest
 from yb_eval_triage.extras import need
 from yb_eval_triage.llm import require_key
 from yb_eval_triage.prompts import item
@@ -70,11 +71,11 @@ def _triage_instructions(task: Task) -> str:
     return "\n".join(lines)
 
 
-def reference_agent_target(model: str, tasks: Sequence[Task]) -> CallableTarget:
+def reference_agent_target(model: str, tasks: Sequence[Task], settings: Settings | None = None) -> CallableTarget:
     """The reference agent of each task. Raises `UsageError` without the SDK or a key."""
     need("agents", "agents")
     require_key("OPENAI_API_KEY")
-    runs = {task.name: AgentRun(reference_agent(task, model), task) for task in tasks}
+    runs = {task.name: AgentRun(reference_agent(task, model), task, settings) for task in tasks}
     prompts = {
         task.name: sha256_hex((_triage_instructions(task) + repr(list(task.labels.items()))).encode()) for task in tasks
     }
@@ -82,8 +83,9 @@ def reference_agent_target(model: str, tasks: Sequence[Task]) -> CallableTarget:
     return _target(runs, identify("triage-agent", identity), f"agents:{model}", concurrency="threads")
 
 
-def user_agent_target(place: str, tasks: Sequence[Task]) -> CallableTarget:
-    """The agent that `MODULE:ATTRIBUTE` names, for all tasks. Raises `UsageError` for what cannot be found."""
+def user_agent_target(place: str, tasks: Sequence[Task], settings: Settings | None = None) -> CallableTarget:
+    """The agent that `MODULE:ATTRIBUTE` names, for all tasks. A model object that it brings keeps its own client and
+    limits. Raises `UsageError` for what cannot be found."""
     sdk = need("agents", "agents")
     name, colon, attribute = place.partition(":")
     if not colon or not name or not attribute:
@@ -101,7 +103,7 @@ def user_agent_target(place: str, tasks: Sequence[Task]) -> CallableTarget:
         raise UsageError(f"{place} is a {type(agent).__name__}, not an agent of the OpenAI Agents SDK")
     source = getattr(module, "__file__", None)
     identity = {"place": place, "source": None if source is None else file_digest(Path(source)), "max_turns": MAX_TURNS}
-    runs = {task.name: AgentRun(agent, task) for task in tasks}
+    runs = {task.name: AgentRun(agent, task, settings) for task in tasks}
     # Its clients may belong to one event loop.
     return _target(runs, identify("triage-agent", identity), f"agents-python:{place}", concurrency="serial")
 
@@ -114,9 +116,13 @@ def _target(runs: Mapping[str, AgentRun], fingerprint: str, spec: str, *, concur
 
 
 class AgentRun:
-    """Runs an agent on one item and says what became of it, in the shape of a triager's answer."""
+    """Runs an agent on one item and says what became of it, in the shape of a triager's answer.
 
-    def __init__(self, agent: Any, task: Task) -> None:
+    The timeout and the retries of `settings` hold for each model call, of which an item may take several.
+    """
+
+    def __init__(self, agent: Any, task: Task, settings: Settings | None = None) -> None:
+        self._settings = settings or Settings()
         self._sdk = need("agents", "agents")
         self._agent = agent
         self._labels = {task.handoffs.to(label): label for label in reversed(list(task.labels))}
@@ -155,8 +161,14 @@ class AgentRun:
         """The run's settings: no tracing, and a client of this thread's own, for its event loop is its own too."""
         provider = getattr(self._mine, "provider", None)
         if provider is None:
-            provider = self._mine.provider = self._sdk.OpenAIProvider(use_responses=False)
+            provider = self._mine.provider = self._sdk.OpenAIProvider(openai_client=self._client(), use_responses=False)
         return self._sdk.RunConfig(tracing_disabled=True, model_provider=provider)
+
+    def _client(self) -> Any:
+        if not os.environ.get("OPENAI_API_KEY"):
+            return None  # an agent of one's own may have its own way to a model: the SDK says what it lacks
+        run = self._settings
+        return need("openai", "agents").AsyncOpenAI(timeout=run.timeout, max_retries=run.retries)
 
 
 def _hooks(sdk: Any) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from attrs import define, field, frozen
+from attrs import Factory, define, evolve, field, frozen
 
-from yb_eval import Dataset, DatasetError, Sample, Snapshot
+from yb_eval import DatasetError, Sample, Snapshot
 from yb_eval.datasets import Cells, Codec, Format, RawRow, Reader, RowDataset, RowError, Source, format_of
 from yb_eval.digest import revision_id
 from yb_eval.model import FileDigest
@@ -24,6 +24,21 @@ _FILTERABLE = frozenset(("id", "tags", "text", "meta", "gold", "acceptable", "so
 _AT_ONCE = 1_000
 
 
+@define(slots=True)
+class Unasked:
+    """Recorded answers that no row has asked for yet: id -> line. Rows are struck off as they are checked, which saves
+    reading them once more. Pickles empty: a worker only decodes."""
+
+    lines: dict[str, int] = Factory(dict)
+
+    def strike(self, sample_id: Any) -> None:
+        if type(sample_id) is str:
+            self.lines.pop(sample_id, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Unasked, ())
+
+
 @frozen(slots=True)
 class TaskCodec:
     """A format's codec that also checks a row against the task: a misspelt label is the dataset's fault, not the
@@ -31,6 +46,7 @@ class TaskCodec:
 
     inner: Codec
     task: Task
+    unasked: Unasked | None = None
 
     @property
     def cells(self) -> Cells:
@@ -41,6 +57,8 @@ class TaskCodec:
         fault = row_fault(row, self.task)
         if fault is not None:
             raise RowError(fault)
+        if self.unasked is not None:
+            self.unasked.strike(row.get("id"))
         return row
 
     def decode(self, raw: bytes) -> dict[str, Any]:
@@ -86,10 +104,11 @@ class TaskFormat:
 
     inner: Format
     task: Task
+    unasked: Unasked | None = None
 
     def __call__(self, source: Source) -> TaskReader:
         reader = self.inner(source)
-        return TaskReader(reader, TaskCodec(reader.codec, self.task))
+        return TaskReader(reader, TaskCodec(reader.codec, self.task, self.unasked))
 
 
 @frozen(slots=True)
@@ -102,8 +121,12 @@ class TaskDataset:
     def fields(self) -> frozenset[str]:
         return _FILTERABLE
 
-    def open(self) -> Snapshot:
-        return self.rows.open()
+    def open(self, unasked: Unasked | None = None) -> Snapshot:
+        """With `unasked`, the rows that give themselves an id strike it off."""
+        if unasked is None:
+            return self.rows.open()
+        assert isinstance(self.rows.format, TaskFormat)
+        return evolve(self.rows, format=evolve(self.rows.format, unasked=unasked)).open()
 
 
 def task_dataset(task: Task, rows: Path, formats: Mapping[str, Any] | None, *, role: str = "rows") -> TaskDataset:
@@ -116,21 +139,22 @@ def task_dataset(task: Task, rows: Path, formats: Mapping[str, Any] | None, *, r
 class Answered:
     """A dataset for which answers were recorded: an answer to a row that it does not have is refused."""
 
-    dataset: Dataset
+    dataset: TaskDataset | Joined
     lines: Mapping[str, int]
     where: str
 
     @property
-    def fields(self) -> frozenset[str] | None:
-        return getattr(self.dataset, "fields", None)
+    def fields(self) -> frozenset[str]:
+        return self.dataset.fields
 
     def open(self) -> Snapshot:
-        snapshot = self.dataset.open()
-        left = dict(self.lines)
-        for batch in snapshot.samples(_AT_ONCE):
-            for sample in batch:
-                left.pop(sample.id, None)
-        if left:
+        unasked = Unasked(dict(self.lines))
+        snapshot = self.dataset.open(unasked)
+        if unasked.lines:  # or else rows that are known by their content have asked for them
+            for batch in snapshot.samples(_AT_ONCE):
+                for sample in batch:
+                    unasked.strike(sample.id)
+        if left := unasked.lines:
             first, line = next(iter(left.items()))
             raise DatasetError(
                 f"{len(left)} answer(s) to rows that are not measured, the first with the id {first!r}",
@@ -144,14 +168,14 @@ class Answered:
 class Joined:
     """The rows of several tasks, one task after another, under one revision. Each sample gets the tag `task:NAME`."""
 
-    parts: Mapping[str, Dataset]
+    parts: Mapping[str, TaskDataset]
 
     @property
     def fields(self) -> frozenset[str]:
         return _FILTERABLE
 
-    def open(self) -> Snapshot:
-        snapshots = {name: part.open() for name, part in self.parts.items()}
+    def open(self, unasked: Unasked | None = None) -> Snapshot:
+        snapshots = {name: part.open(unasked) for name, part in self.parts.items()}
         _refuse_repeated(snapshots)
         files = [file for snapshot in snapshots.values() for file in snapshot.files]
         return JoinedSnapshot(

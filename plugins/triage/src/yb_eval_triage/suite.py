@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, frozen
 
 from yb_eval import Comparison, Context, Dataset, Measurements, Plan, Suite, Target, UsageError, hookimpl, option
+from yb_eval.errors import printable
 from yb_eval_triage.dataset import Answered, Joined, task_dataset
 from yb_eval_triage.evaluator import prefix_of, triage_evaluator
 from yb_eval_triage.gates import Bound, Limits, task_gates
@@ -32,6 +33,8 @@ DEFAULT_TASKS = ("ops", "clinc150")
 
 #: Classes named in the report's details.
 _WORST = 10
+#: Of these, how many the text report names.
+_TOLD = 5
 
 _TARGETS = {
     "rules": "a readable rule file: the shipped one of the task, or rules:FILE",
@@ -76,15 +79,16 @@ def build(options: Options, context: Context) -> Plan:
     """The plan of one run."""
     tasks = _tasks(options)
     parts = {task.name: _rows(task, options) for task in tasks}
-    datasets: dict[str, Dataset] = {
+    datasets = {
         task.name: task_dataset(task, parts[task.name][1], context.formats, role=f"rows-{task.name}") for task in tasks
     }
-    dataset: Dataset = Joined(datasets) if len(tasks) > 1 else datasets[tasks[0].name]
+    rows = Joined(datasets) if len(tasks) > 1 else datasets[tasks[0].name]
     handoffs = options.handoffs or context.target.partition(":")[0] in ("agents", "agents-python")
     own = _Targets(tasks, context.store, context.settings)
     target = context.open_target(own.by_name())
+    dataset: Dataset = rows
     if own.predictions is not None:
-        dataset = Answered(dataset, own.predictions.lines, own.predictions.spec.partition(":")[2])
+        dataset = Answered(rows, own.predictions.lines, own.predictions.spec.partition(":")[2])
     limits = _limits(options)
     prefixes = {task.name: prefix_of(task, tasks) for task in tasks}
     return Plan(
@@ -96,7 +100,11 @@ def build(options: Options, context: Context) -> Plan:
             for task in tasks
             for gate in task_gates(task, prefixes[task.name], parts[task.name][0], limits, against=context.against)
         ],
-        details=Details(tuple(prefixes.items()), own.builtin),
+        details=Details(
+            tuple(prefixes.items()),
+            own.builtin,
+            learned=tuple(task.name for task in tasks if own.builtin and _learned(task, parts[task.name][1])),
+        ),
     )
 
 
@@ -117,6 +125,11 @@ def _tasks(options: Options) -> list[Task]:
 
 def _rows(task: Task, options: Options) -> tuple[str | None, Path]:
     return (None, options.rows) if options.rows is not None else rows_of(task, options.split)
+
+
+def _learned(task: Task, rows: Path) -> bool:
+    """Whether these are rows that the built-in triager learns from, its operating point included."""
+    return any(rows.resolve() == task.path(role).resolve() for role in ("train", "validation") if role in task.files)
 
 
 def _limits(options: Options) -> Limits:
@@ -184,12 +197,12 @@ class _Targets:
     def _agents(self, model: str) -> Target:
         from yb_eval_triage.agents import reference_agent_target
 
-        return reference_agent_target(model, self.tasks)
+        return reference_agent_target(model, self.tasks, self.settings)
 
     def _agents_python(self, agent: str) -> Target:
         from yb_eval_triage.agents import user_agent_target
 
-        return user_agent_target(agent, self.tasks)
+        return user_agent_target(agent, self.tasks, self.settings)
 
 
 @frozen(slots=True)
@@ -197,18 +210,32 @@ class Details:
     """The suite's own part of the report: of each task the classes with the lowest F1, whether constants are beaten, and
     how the built-in triager chose its operating point (where it was asked).
 
-    `prefixes` are (task, prefix of its measurements).
+    `prefixes` are (task, prefix of its measurements); `learned` the tasks that are measured on rows the built-in
+    triager has learned from. Under `summary` stands what to print for people.
     """
 
     prefixes: tuple[tuple[str, str], ...]
     builtin: References | None = None
+    learned: tuple[str, ...] = ()
 
     def __call__(self, measured: Measurements, comparison: Comparison | None) -> Mapping[str, Any]:
-        said = {task: self._of(prefix, measured) for task, prefix in self.prefixes}
+        said: dict[str, Any] = {task: self._of(prefix, measured) for task, prefix in self.prefixes}
         for task, part in said.items():
             facts = None if self.builtin is None else self.builtin.facts(task)
             if facts is not None:
                 part["operating_point"] = dict(facts)
+        summary = [
+            f"{task}: the built-in triager has learned from these rows: its numbers say nothing about others"
+            for task in self.learned
+        ]
+        summary += [
+            f"{task}: lowest F1: "
+            + ", ".join(f"{printable(each['label'])} {each['f1']:.2f} (n = {each['n']})" for each in worst[:_TOLD])
+            for task, part in said.items()
+            if (worst := part["worst_classes"])
+        ]
+        if summary:
+            said.setdefault("summary", summary)
         return said
 
     def _of(self, prefix: str, measured: Measurements) -> dict[str, Any]:

@@ -129,8 +129,8 @@ def _details(suite: Json, key: str) -> Iterator[tuple[str, Json]]:
 
 
 def _heat_maps(suite: Json) -> Iterator[HeatMap]:
-    for name, details in _details(suite, "rows"):
-        if details["rows"]:
+    for name, details in _details(suite, "labels"):  # "rows" alone may be any table of a suite's own
+        if details.get("rows"):
             yield heat_map(name, details["labels"], details["rows"])
 
 

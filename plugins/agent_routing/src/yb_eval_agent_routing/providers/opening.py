@@ -63,7 +63,9 @@ def with_provider(spec: str, offers: Offers, options: ModelOptions, settings: Se
     """The same, with `spec` in the place of the built-in one: what the user named is what the run opens, caches and
     records."""
     made = builtins(offers, options)
-    return {**made, "builtin": lambda: open_target(spec, builtins=made, settings=settings)}
+    # The cache and the recording are put around the built-in one by the run: a second recorder would find the first.
+    bare = evolve(settings, cache=None, record=None)
+    return {**made, "builtin": lambda: open_target(spec, builtins=made, settings=bare)}
 
 
 def from_environment(options: ModelOptions, environment: Mapping[str, str] | None = None) -> Named | None:

@@ -9,7 +9,7 @@ import attrs
 
 from ..tables import load_table
 
-__all__ = ["Label", "Labels", "load_labels"]
+__all__ = ["HEX_LETTERS", "Label", "Labels", "load_labels"]
 
 # How far a label may stand from its number. A word against a number must be close: "order 12, card ..." is about a card.
 BEFORE = 48
@@ -21,6 +21,8 @@ _WORD = re.compile("[A-ZА-ЯЁ]+(?![a-zа-яё])|[A-ZА-ЯЁ]?[a-zа-яё]+|[\u
 _SENTENCE_END = re.compile(r"[.;!?\n\"{}\[\]]")
 _DIGIT = re.compile("[0-9]")
 _STEM = 4
+# A word of these letters alone that follows a digit is a part of a hexadecimal id, or "12cc", and labels nothing.
+HEX_LETTERS = frozenset("abcdef")
 
 
 @attrs.frozen(slots=True)
@@ -70,12 +72,19 @@ class Labels:
                         return label
         return None
 
+    def _read(self, match: re.Match[str], digits: int) -> Label | None:
+        word = match.group().lower()
+        start = match.start()
+        if start and HEX_LETTERS.issuperset(word) and match.string[start - 1].isdigit():
+            return None
+        return self.of(word, digits)
+
     def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
         """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
         window = text[max(0, start - BEFORE) : start]
         neutral_near = False
         for match in reversed(list(_WORD.finditer(window))):
-            label = self.of(match.group().lower(), digits)
+            label = self._read(match, digits)
             if label is None:
                 continue
             if label is self.neutral:
@@ -97,7 +106,7 @@ class Labels:
             if found := stop.search(window):
                 window = window[: found.start()]
         for match in _WORD.finditer(window):
-            label = self.of(match.group().lower(), digits)
+            label = self._read(match, digits)
             if label is not None and label.detects:
                 return label
         return None
@@ -116,7 +125,7 @@ class Labels:
         if column >= len(cells):
             return None
         for match in _WORD.finditer(cells[column]):
-            label = self.of(match.group().lower(), digits)
+            label = self._read(match, digits)
             if label is not None and label is not self.neutral:
                 return label
         return None

@@ -148,23 +148,27 @@ def _fit_heads(
 def _fit_labels(
     task: Task, names: Sequence[str], matrix: Any, rows: Sequence[Example]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if not matrix.shape[1]:
+        least = task.training.min_documents
+        raise TaskError(f"task {task.name}: no word or n-gram stands in {least} of {len(rows)} rows to learn from")
     svm = _sklearn("svm").LinearSVC(
         C=task.training.penalty, dual=True, random_state=task.training.seed, max_iter=_SVM_ITERATIONS
     )
     column = {name: index for index, name in enumerate(names)}
     target = np.array([column[row.label] for row in rows if row.label is not None])
     weight = np.array([task.training.out_of_scope_weight if row.label == task.out_of_scope else 1.0 for row in rows])
+    # A fold can lack a label: its margin is that of a label nothing speaks for.
+    full, offset = np.zeros((matrix.shape[1], len(names))), np.full(len(names), -1.0)
+    present = sorted(set(target.tolist()))
+    if len(present) == 1:  # nothing to tell apart
+        offset[present] = 1.0
+        return full, offset
     svm.fit(matrix, target, sample_weight=weight)
     weights, bias = svm.coef_.T, svm.intercept_
-    if len(names) == 2:  # scikit-learn keeps one column for two classes: the other one mirrors it
+    if len(present) == 2:  # scikit-learn keeps one column for two classes: the other one mirrors it
         weights, bias = np.concatenate([-weights, weights], axis=1), np.concatenate([-bias, bias])
-    missing = [index for index in range(len(names)) if index not in set(target.tolist())]
-    if missing:  # a fold can lack a label: its margin is that of a label nothing speaks for
-        full, offset = np.zeros((matrix.shape[1], len(names))), np.full(len(names), -1.0)
-        present = sorted(set(target.tolist()))
-        full[:, present], offset[present] = weights, bias
-        return full, offset
-    return weights, bias
+    full[:, present], offset[present] = weights, bias
+    return full, offset
 
 
 def _fit_logit(task: Task, matrix: Any, yes: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
