@@ -205,3 +205,50 @@ def test_reports_of_the_file_start_in_its_folder(project, parity_rows):
     project.write("sub/yb-eval.toml", '[run]\nreport = ["json=out/report.json"]\n[suites.toy]\nrows = "rows.jsonl"\n')
     project("run", "--config", "sub/yb-eval.toml")
     assert (project.folder / "sub" / "out" / "report.json").is_file()
+
+
+def test_two_suites_never_write_one_file(composed):
+    for option in ("--save", "--outcomes"):
+        assert "would both write it" in composed("run", option, "x.json", "toy", "second", code=2).stderr
+
+
+def test_save_before_a_suite_s_name_does_not_take_it_for_its_path(composed):
+    report = composed.report("--save", "toy")
+    assert [suite["name"] for suite in report["suites"]] == ["toy"]
+    assert (composed.folder / "baselines" / "toy.json").is_file() and not (composed.folder / "toy").exists()
+
+
+def test_lists_come_from_the_environment_one_a_line(composed):
+    gates = "coverage == 1\naccuracy >= 0.5"
+    report = composed.report("toy", YB_EVAL_GATE=gates)
+    assert [gate["gate"] for gate in report["suites"][0]["gates"]][-2:] == gates.split("\n")
+
+
+def test_what_the_file_switches_on_the_command_line_can_switch_off(composed):
+    text = (composed.folder / "yb-eval.toml").read_text()
+    composed.write("yb-eval.toml", "[run]\njson = true\n" + text)
+    assert composed("run", "toy").stdout.startswith("{")
+    assert composed("run", "--no-json", "toy").stdout.startswith("PASS")
+
+
+def test_jobs_before_several_suites_are_suites_at_once(composed):
+    assert composed.report("--jobs", 2, "toy", "second")["run_id"] == composed.report()["run_id"]
+
+
+def test_a_run_that_did_not_come_to_its_end_is_not_shown_as_the_one_before(composed):
+    composed("run")
+    composed("run", "second", "--min-accuracy", 1, "toy", "--fail-fast", code=1)
+    assert "did not come to its end" in composed("show", "latest", code=2).stderr
+    composed("run")
+    composed("show", "latest")
+
+
+def test_the_baseline_s_numbers_over_other_samples_do_not_subtract(project, parity_rows):
+    rows = list(parity_rows(30, wrong=2))
+    project.rows(rows)
+    project.report("toy", "--save", "base.json")
+    project.rows(rows[2:])
+    report = project.report("toy", "--against", "base.json", "--gate", "accuracy >= baseline.accuracy", code=3)
+    assert "2 removed since" in report["suites"][0]["gates"][-1]["reason"]
+    changes = report["suites"][0]["comparison"]["measurements"]
+    assert changes["accuracy"]["change"] == 0 and "scored" not in changes

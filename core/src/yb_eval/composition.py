@@ -13,7 +13,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from yb_eval.envelope import observe
-from yb_eval.errors import ExitCode, Interrupted, NotMeasured, UsageError, YbEvalError
+from yb_eval.errors import DatasetError, ExitCode, Interrupted, NotMeasured, UsageError, YbEvalError
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import Paired, VerdictWord
@@ -50,10 +50,14 @@ class Run:
     def exit_code(self) -> int:
         return int(self.report["exit_code"])
 
-    def fail(self, failure: str) -> None:
-        """Something that was asked for could not be written: somebody waits for it in vain, and that is not a pass."""
+    def fail(self, failure: str, *, written: bool = True) -> None:
+        """Tells of something that did not succeed beside the evaluation.
+
+        What could not be written is waited for in vain, and that is not a pass: exit code 3. With `written=False` (a
+        reporter of a plugin that raises) the verdict's exit code stays."""
         self.report["failures"].append(failure)
-        self.report["exit_code"] = self.exit_code or int(ExitCode.NOT_MEASURED)
+        if written:
+            self.report["exit_code"] = self.exit_code or int(ExitCode.NOT_MEASURED)
 
 
 def run(
@@ -81,6 +85,7 @@ def run(
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])
         watch.planned(whole, prepared)
+        environment.store.probe()
         _tell(
             environment, watch, "yb_eval_run_started", plan={"plan_id": whole, "suites": [p.content for p in prepared]}
         )
@@ -115,6 +120,15 @@ def _distinct(requests: Sequence[SuiteRequest]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{name!r} is run twice under one name", hint="name them apart in yb-eval.toml")
+    written: dict[Path, str] = {}
+    for request in requests:
+        for path in (request.run.outcomes, Path(request.run.save) if request.run.save else None):
+            if path is None:
+                continue
+            place = (request.base / path).absolute()
+            if place in written:
+                raise UsageError(f"{written[place]} and {request.name} would both write it", where=str(path))
+            written[place] = request.name
 
 
 def _evaluate_all(
@@ -135,7 +149,7 @@ def _evaluate_all(
 
         try:
             return evaluate(suite, store, progress, anew=bool(begun) and suite.plan_id not in begun)
-        except NotMeasured as error:
+        except (NotMeasured, DatasetError) as error:
             return _broken(suite, error)
 
     if suite_jobs > 1 and len(prepared) > 1 and not fail_fast:
@@ -190,7 +204,7 @@ def _close(prepared: Prepared) -> str | None:
     return None
 
 
-def _broken(prepared: Prepared, error: NotMeasured) -> SuiteRun:
+def _broken(prepared: Prepared, error: YbEvalError) -> SuiteRun:
     """The report entry of a suite that did not come to its end."""
     request = prepared.request
     gate = {"gate": "the suite runs to its end", "severity": "block", "verdict": "unmeasured", "reason": str(error)}
@@ -244,8 +258,8 @@ def _compose(
             "envelope": dict(envelope),
         }
         latest = store.record(manifest)
-    if complete and latest is not None:
-        store.latest(latest)
+    # What was the latest before must not stand for a run that did not come to its end.
+    store.latest(latest if complete else None)
     report = {
         "schema": REPORT_SCHEMA,
         "plan_id": plan_id,
@@ -332,6 +346,7 @@ def history(store: Store, suite: str, *, before: str | None = None) -> Iterator[
         report = stored.manifest["report"]
         yield {
             "run_id": stored.run_id,
+            "name": report["name"],
             "started": stored.manifest["envelope"].get("started"),
             "verdict": report["verdict"],
             "target": report["target"]["spec"],

@@ -6,7 +6,7 @@ a `Plan`; the runner does the rest. See `docs/architecture.md` for the flow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -179,6 +179,12 @@ class Target(Protocol):
     def close(self) -> None: ...
 
 
+class OpenTarget(Protocol):
+    """Turns the spec the user gave into a target; `private` are fields of a request that no recording may hold."""
+
+    def __call__(self, builtins: Mapping[str, Callable[..., Target]], *, private: Collection[str] = ()) -> Target: ...
+
+
 @frozen(slots=True, kw_only=True)
 class Context:
     """What a suite may know of the run it builds a plan for, beyond its own options.
@@ -193,7 +199,7 @@ class Context:
     """
 
     target: str
-    open_target: Callable[[Mapping[str, Callable[[], Target]]], Target]
+    open_target: OpenTarget
     formats: Mapping[str, Any] | None = None
     settings: Any = None
     against: bool = False

@@ -5,7 +5,7 @@ Nothing is evaluated here, and whatever can be refused is refused here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,9 @@ def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
     if run.against is not None:
         from yb_eval.record import read_baseline
 
-        baseline = read_baseline(run.against, environment.store, request.suite.name, base=request.base)
+        baseline = read_baseline(
+            run.against, environment.store, request.suite.name, name=request.name, base=request.base
+        )
     opener = _Opener(request, environment)
     try:
         return _prepare(request, environment, opener, baseline)
@@ -215,9 +217,9 @@ class _Opener:
             base=self.request.base,
         )
 
-    def __call__(self, builtins: Mapping[str, Callable[..., Target]]) -> Target:
+    def __call__(self, builtins: Mapping[str, Callable[..., Target]], *, private: Collection[str] = ()) -> Target:
         self.opened = open_target(
-            self.spec, builtins=builtins, schemes=self.environment.targets, settings=self.settings
+            self.spec, builtins=builtins, schemes=self.environment.targets, settings=self.settings, private=private
         )
         return self.opened
 

@@ -285,12 +285,13 @@ def _compared(comparison: Comparison, prepared: Prepared, measurements: Measurem
         interval = None
         if pair is not None and declared.pairing is not None:
             interval = pair.interval if declared.pairing == "correct" else pair.score_interval
-        changes[name] = {
-            "value": now.value,
-            "baseline": then.value,
-            "change": now.value - then.value,
-            "interval": interval,
-        }
+        change: float | None = now.value - then.value
+        if comparison.added or comparison.removed:
+            # Whole-run numbers over other samples do not subtract; only the pairs say something.
+            if interval is None or pair is None:
+                continue
+            change = pair.score_change if declared.pairing == "score" else (pair.fixed - pair.broken) / pair.n
+        changes[name] = {"value": now.value, "baseline": then.value, "change": change, "interval": interval}
     whole = comparison.judgements.get("")
     least = None
     if whole is not None and whole.n:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import pickle
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import reduce
@@ -210,7 +210,7 @@ def check_suite(suite: Suite[Any], options: Any = None, *, limit: int = 200) -> 
 
 
 def _build(suite: Suite[Any], options: Any, opened: list[Target]) -> Plan:
-    def open_target(builtins: Mapping[str, Callable[[], Target]]) -> Target:
+    def open_target(builtins: Mapping[str, Callable[..., Target]], *, private: Collection[str] = ()) -> Target:
         _require("builtin" in builtins, f"suite {suite.name!r} offers no reference system named 'builtin'")
         opened.append(builtins["builtin"]())
         return opened[-1]

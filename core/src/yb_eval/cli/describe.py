@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def plan_of(suite: Suite[Any], options: Any) -> Plan:
     """What the suite plans with these options and its own reference system. Nothing is read or evaluated."""
     from yb_eval.targets import Settings, open_target
 
-    def opener(builtins: Any) -> Target:
+    def opener(builtins: Any, *, private: Collection[str] = ()) -> Target:
         return open_target("builtin", builtins=builtins, schemes={}, settings=Settings())
 
     context = Context(target="builtin", open_target=opener, store=Path(".yb-eval") / "plugins" / suite.name)

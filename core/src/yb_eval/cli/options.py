@@ -22,11 +22,10 @@ def parameters(options: type, *, prefix: str = "YB_EVAL") -> list[click.Option]:
 
 def _parameter(info: OptionInfo, prefix: str) -> click.Option:
     settings: dict[str, Any] = {"help": info.help, "default": None}
-    if not info.many:
-        settings["envvar"] = f"{prefix}_{info.attribute}".upper().replace("-", "_")
+    settings["envvar"] = f"{prefix}_{info.attribute}".upper().replace("-", "_")
     if info.type is bool:
-        flags = f"--{info.name}" + ("" if info.default is False else f"/--no-{info.name}")
-        return click.Option([flags, info.attribute], is_flag=True, **settings)
+        # Both ways, so that the command line can take back what a file or the environment says.
+        return click.Option([f"--{info.name}/--no-{info.name}", info.attribute], is_flag=True, **settings)
     if info.name in OPTIONAL_VALUE:
         settings |= {"is_flag": False, "flag_value": OPTIONAL_VALUE[info.name], "metavar": "[PATH]"}
     else:
@@ -35,7 +34,16 @@ def _parameter(info: OptionInfo, prefix: str) -> click.Option:
     if shown is not None:
         settings["help"] = f"{info.help}  [default: {shown}]"
     kind: Any = click.Choice(info.choices) if info.choices else info.type if info.type is not Path else str
-    return click.Option([f"--{info.name}", info.attribute], type=kind, multiple=info.many, **settings)
+    option = ManyOption if info.many else click.Option
+    return option([f"--{info.name}", info.attribute], type=kind, multiple=info.many, **settings)
+
+
+class ManyOption(click.Option):
+    """A repeatable option; in the environment its values stand one a line, since a gate holds spaces."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        text = self.resolve_envvar_value(ctx)
+        return None if text is None else tuple(line for line in text.splitlines() if line.strip())
 
 
 def _metavar(info: OptionInfo) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from yb_eval.cli.options import given, parameters
-from yb_eval.cli.segments import COMMANDLINE, ENVIRONMENT, GroupedCommand, Segment, parse
+from yb_eval.cli.segments import COMMANDLINE, ENVIRONMENT, GroupedCommand, Segment, parse, separate
 from yb_eval.configuration import FILE, Configuration, WholeOptions, find_configuration, read_configuration
+from yb_eval.discovery import find
 from yb_eval.errors import UsageError, nearest
 from yb_eval.options import describe
 from yb_eval.resolution import Layer, Resolved, ResolvedRequest, resolve, resolve_request
@@ -45,19 +46,27 @@ class RunCommand(GroupedCommand):
         self.allow_interspersed_args = False
         self.allow_extra_args = True
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        configuration = find_configuration(Path()) if "--save" in args else Configuration()
+        return super().parse_args(ctx, separate(args, {*find(), *configuration.suites} if "--save" in args else set()))
+
     def invoke(self, ctx: click.Context) -> int:
         from yb_eval.cli.running import run_and_report
 
         configuration = chosen_configuration(ctx.params["config"])
         before = given(ctx, describe(WholeOptions), ENVIRONMENT, COMMANDLINE)
+        before_suites = given(ctx, describe(RunOptions), COMMANDLINE)
         profile = before.get("profile") or configuration.run.get("profile")
         if profile is not None:
             configuration = configuration.with_profile(profile)
         names = ctx.args or _listed(configuration, before)
         segments = parse(names, configuration)
+        if len(segments) > 1 and "jobs" in before_suites and "suite-jobs" not in before:
+            # Before several suites it is the suites that are done so many at once.
+            before["suite-jobs"] = before_suites.pop("jobs")
         whole = resolve_whole(configuration, before, segments)
         environment = from_environment(given(ctx, describe(RunOptions), ENVIRONMENT))
-        everywhere = from_command_line(given(ctx, describe(RunOptions), COMMANDLINE))
+        everywhere = from_command_line(before_suites)
         requests = [request_of(segment, configuration, [environment, everywhere]).request for segment in segments]
         return run_and_report(requests, whole.options)
 

@@ -16,7 +16,7 @@ from yb_eval import composition
 from yb_eval.cli.logs import log
 from yb_eval.cli.output import beside, color, emit, note, width
 from yb_eval.configuration import WholeOptions
-from yb_eval.errors import StoreError, UsageError, YbEvalError, nearest
+from yb_eval.errors import UsageError, YbEvalError, nearest
 from yb_eval.plugins import describe, load_extensions
 from yb_eval.preparation import Environment, Prepared
 from yb_eval.record import Store, read_log
@@ -47,8 +47,12 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
     view = view_of(run.report, store)
     # JSON last: it says which of the others failed, and what the command ends with.
     for one in sorted(wanted, key=lambda one: one.kind == "json"):
-        if (failure := _write(one, view)) is not None:
-            run.fail(failure)
+        try:
+            _write(one, view)
+        except ReporterFailed as failed:
+            run.fail(str(failed), written=False)
+        except YbEvalError as error:
+            run.fail(f"{one.label}: {error.what}")
     if run.report["left_out"]:
         note(f"not run, because of --fail-fast: {', '.join(run.report['left_out'])}")
     for failure in run.report["failures"]:
@@ -69,7 +73,16 @@ def view_of(report: dict[str, Any], store: Store) -> RunView:
 
     def history(index: int) -> list[dict[str, Any]]:
         suite = report["suites"][index]
-        return list(composition.history(store, suite["suite"], before=suite["run_id"]))
+        revisions = {data["revision_id"] for data in suite["datasets"]}
+        earlier = composition.history(store, suite["suite"], before=suite["run_id"])
+        # Numbers over other data are no part of this history.
+        return [
+            run
+            for run in earlier
+            if run["name"] == suite["name"]
+            and {data["revision_id"] for data in run["datasets"]} == revisions
+            and run["datasets"][0]["count"] == suite["datasets"][0]["count"]
+        ]
 
     return RunView(document=report, outcomes=outcomes, history=history, color=color(), width=width())  # type: ignore[arg-type]
 
@@ -114,20 +127,21 @@ def _wanted(text: str, reporters: dict[str, Reporter]) -> Wanted:
     return Wanted(kind, target, reporters[kind])
 
 
-def _write(wanted: Wanted, view: RunView) -> str | None:
-    """Writes one report; returns what went wrong, if something did."""
+class ReporterFailed(Exception):
+    """A reporter raised: its own fault, which changes no verdict."""
+
+
+def _write(wanted: Wanted, view: RunView) -> None:
+    """Writes one report. Raises `ReporterFailed`, or a `YbEvalError` for a report that cannot be written."""
     plain = RunView(document=view.document, outcomes=view.outcomes, history=view.history)
     try:
         with atomic(wanted.path or Path(os.devnull)) as file:
             for piece in wanted.reporter(plain):
                 file.write(piece.encode("utf-8", "backslashreplace"))
-    except StoreError as error:
-        return f"report: {error}"
-    except YbEvalError as error:
-        return f"{wanted.label}: {error}"
+    except YbEvalError:
+        raise
     except (Exception, SystemExit) as error:  # a plugin's sys.exit(0) must not end a failed run with 0
-        return f"{wanted.label}: the reporter failed: {describe(error)}"
-    return None
+        raise ReporterFailed(f"{wanted.label}: the reporter failed: {describe(error)}") from error
 
 
 @define(slots=True)

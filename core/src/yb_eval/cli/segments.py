@@ -43,7 +43,7 @@ class Segment:
 def parse(arguments: Sequence[str], configuration: Configuration) -> list[Segment]:
     """Reads `SUITE [options] [SUITE [options] ...]`. Imports the plugins of the suites that are named, and no other."""
     names = {*find(), *configuration.suites}
-    rest = _separate(list(arguments), names)
+    rest = separate(list(arguments), names)
     segments = []
     while rest:
         name, rest = rest[0], rest[1:]
@@ -67,11 +67,11 @@ def parse(arguments: Sequence[str], configuration: Configuration) -> list[Segmen
     return segments
 
 
-def _separate(arguments: list[str], names: set[str]) -> list[str]:
+def separate(arguments: list[str], names: set[str]) -> list[str]:
     """Keeps `--save` from taking a suite's name for its path."""
     return [
         f"{word}={OPTIONAL_VALUE[word[2:]]}" if word[2:] in OPTIONAL_VALUE and after in names else word
-        for word, after in zip(arguments, [*arguments[1:], None], strict=True)
+        for word, after in zip(arguments, [*arguments[1:], None], strict=False)
     ]
 
 

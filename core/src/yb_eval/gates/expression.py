@@ -97,6 +97,14 @@ class _Scope:
             source = self.baseline
             if source is None:
                 raise Missing(name, "there is no baseline (--against)")
+            others = self.comparison
+            if others is not None and (others.added or others.removed):
+                added, removed = len(others.added), len(others.removed)
+                raise Missing(
+                    name,
+                    f"the baseline is of other samples ({added} added, {removed} removed since); changed, broken and "
+                    "no_worse() look at the shared ones",
+                )
         assert source is not None
         found = source.get(name.removeprefix(BASELINE))
         if found is None:

@@ -10,21 +10,23 @@
  }}
 ```
 
-A sample is `[status, correct, predicted]`, with a score and the judgements behind it where there are any.
+A sample is `[status, correct, predicted]`, with a score and the judgements behind it where there are any. A measurement
+that is compared sample by sample has its `pairing` and `judgement`; a suite run under another name has that `name`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
-from attrs import frozen
+from attrs import field, frozen
 
 from yb_eval.digest import sha256_hex
 from yb_eval.errors import UsageError
 from yb_eval.model import Measurement, Measurements
+from yb_eval.record.changes import Pairing, pairings
 from yb_eval.record.files import atomic
 from yb_eval.record.outcomes import Record, read_log, records
 from yb_eval.record.store import Store, StoredRun
@@ -34,7 +36,10 @@ SCHEMA = "yb-eval/baseline/1"
 
 @frozen(slots=True)
 class Baseline:
-    """What a run is compared with. `digest` identifies it in the plan; `source` is how the user named it."""
+    """What a run is compared with. `digest` identifies it in the plan; `source` is how the user named it.
+
+    `pairings` has the measurements that are compared sample by sample; a baseline file of old has none.
+    """
 
     suite: str
     run_id: str
@@ -43,6 +48,7 @@ class Baseline:
     samples: Mapping[str, Record]
     digest: str
     source: str
+    pairings: Mapping[str, Pairing] = field(factory=dict)
 
 
 def write_baseline(
@@ -51,12 +57,17 @@ def write_baseline(
     """Writes the baseline of a suite's run. `forced` is the reason for which a run was saved that would be refused."""
     head: dict[str, Any] = {"schema": SCHEMA}
     head |= {key: report[key] for key in ("suite", "run_id", "plan_id", "datasets")}
+    if report["name"] != report["suite"]:
+        head["name"] = report["name"]
     if forced:
         head["forced"] = forced
     measured = {
         name: {key: m[key] for key in ("value", "n", "interval", "reason")}
         for name, m in report["measurements"].items()
     }
+    for name, by in pairings(report["declared"]).items():
+        if name in measured:
+            measured[name] |= {"pairing": by.pairing, "judgement": by.judgement}
     lines = sorted((sample_id, _pack(record)) for sample_id, record in samples)
     with atomic(path) as file:
         file.write(orjson.dumps(head)[:-1] + b',\n"measurements": {\n')
@@ -87,13 +98,14 @@ def _unpack(packed: list[Any]) -> Record:
     return Record(status, correct, predicted, score, {k: _unpack(v) for k, v in rest[1].items()} if rest[1:] else {})
 
 
-def read_baseline(source: str, store: Store, suite: str, *, base: Path = Path()) -> Baseline:
+def read_baseline(source: str, store: Store, suite: str, *, name: str | None = None, base: Path = Path()) -> Baseline:
     """The baseline that `source` names: a baseline file, or a run in the store.
 
-    Raises `UsageError` if there is none, if it is of another suite, or if it is not a baseline.
+    Of a composed run it is the part that ran `suite` under `name` (by default the suite's own), else its one part of
+    that suite. Raises `UsageError` if there is none, if it is of another suite, or if it is not a baseline.
     """
     path = base / source
-    found = _from_file(path, source) if path.is_file() else _from_run(source, store, suite, path)
+    found = _from_file(path, source) if path.is_file() else _from_run(source, store, suite, name)
     if found.suite != suite:
         raise UsageError(f"the baseline is of the suite {found.suite!r}, not {suite!r}", where=source)
     if not found.samples:
@@ -118,26 +130,24 @@ def _from_file(path: Path, source: str) -> Baseline:
             samples={sample_id: _unpack(packed) for sample_id, packed in document["samples"].items()},
             digest=sha256_hex(data),
             source=source,
+            pairings=pairings(document["measurements"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         detail = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"not a baseline: {detail}", where=source, hint="write one with --save") from error
 
 
-def _from_run(source: str, store: Store, suite: str, path: Path) -> Baseline:
+def _from_run(source: str, store: Store, suite: str, name: str | None) -> Baseline:
     try:
         run = store.find(source)
     except UsageError as error:
         raise UsageError(f"no baseline {source!r}: no such file, and {error}", hint="write one with --save") from error
-    return baseline_of(run, store, suite, source)
+    return baseline_of(run, store, suite, source, name=name)
 
 
-def baseline_of(run: StoredRun, store: Store, suite: str, source: str) -> Baseline:
-    """A stored run as a baseline. Of a composed run, the one child of that suite."""
-    children = [child for child in store.children(run) if child.manifest["report"]["suite"] == suite]
-    if len(children) != 1:
-        raise UsageError(f"the run has {len(children)} runs of the suite {suite!r}", where=source)
-    report = children[0].manifest["report"]
+def baseline_of(run: StoredRun, store: Store, suite: str, source: str, *, name: str | None = None) -> Baseline:
+    """A stored run as a baseline; see `read_baseline` for which part of a composed run."""
+    report = _part([child.manifest["report"] for child in store.children(run)], suite, name or suite, source)
     store.check(report["outcomes"]["sha256"])
     with store.open(report["outcomes"]["sha256"]) as log:
         samples = dict(records(read_log(log)))
@@ -149,7 +159,21 @@ def baseline_of(run: StoredRun, store: Store, suite: str, source: str) -> Baseli
         samples=samples,
         digest=report["run_id"],
         source=source,
+        pairings=pairings(report.get("declared") or {}),
     )
+
+
+def _part(reports: Sequence[Mapping[str, Any]], suite: str, name: str, source: str) -> Mapping[str, Any]:
+    found = [report for report in reports if report["suite"] == suite]
+    chosen = [report for report in found if report["name"] == name] or found
+    if len(chosen) == 1:
+        return chosen[0]
+    if found:
+        names = ", ".join(report["name"] for report in found)
+        raise UsageError(
+            f"the run has {len(found)} runs of the suite {suite!r}, none named {name!r}: {names}", where=source
+        )
+    raise UsageError(f"the run has no run of the suite {suite!r}", where=source)
 
 
 def _datasets(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -163,10 +187,18 @@ def _measurements(measured: Mapping[str, Mapping[str, Any]]) -> Measurements:
     )
 
 
-def baseline_suite(path: Path) -> str:
-    """The suite that a baseline file is of. Raises `UsageError` if it is not a baseline."""
+def parts_of(source: str, store: Store) -> dict[str, str]:
+    """The suites of a baseline file or a stored run, by the name that each ran under, in the order that they ran.
+
+    Raises `UsageError` if there is neither, or if the file is not a baseline.
+    """
+    path = Path(source)
+    if not path.is_file():
+        reports = [child.manifest["report"] for child in store.children(store.find(source))]
+        return {report["name"]: report["suite"] for report in reports}
     try:
         document = orjson.loads(path.read_bytes())
-        return str(document["suite"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError("not a baseline", where=str(path), hint="write one with --save") from error
+        suite = document["suite"]
+        return {str(document.get("name", suite)): str(suite)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError("not a baseline", where=source, hint="write one with --save") from error

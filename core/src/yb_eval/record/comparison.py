@@ -106,10 +106,9 @@ def compare(
             added.append(sample_id)
             continue
         seen.add(sample_id)
-        _count(tallies.setdefault("", _Tally()), flips, sample_id, None, then, now)
-        for name in now.judgements.keys() | then.judgements.keys():
-            absent = Record("skipped", None, None)
-            earlier, later = then.judgements.get(name, absent), now.judgements.get(name, absent)
+        if bool(then.judgements) == bool(now.judgements):
+            _count(tallies.setdefault("", _Tally()), flips, sample_id, None, then, now)
+        for name, earlier, later in _named(then, now):
             _count(tallies.setdefault(name, _Tally()), flips, sample_id, name, earlier, later)
     removed = sorted(before.keys() - seen)
     return Comparison(
@@ -123,6 +122,20 @@ def compare(
         judgements={name: tallies[name].paired(seed) for name in sorted(tallies)},
         flips=tuple(sorted(flips, key=lambda flip: (_ORDER[flip.kind], flip.judgement or ""))),
     )
+
+
+def _named(then: Record, now: Record) -> Iterator[tuple[str, Record, Record]]:
+    """The named judgements of two records side by side.
+
+    Where only one of them has names, the first name of that one stands for the other's outcome itself: a suite that
+    judges more when asked to can still be held against a run in which it did not."""
+    if bool(then.judgements) != bool(now.judgements):
+        name = next(iter(now.judgements or then.judgements))
+        yield name, then.judgements.get(name, then), now.judgements.get(name, now)
+        return
+    absent = Record("skipped", None, None)
+    for name in sorted(now.judgements.keys() | then.judgements.keys()):
+        yield name, then.judgements.get(name, absent), now.judgements.get(name, absent)
 
 
 _ORDER = {"broken": 0, "fixed": 1, "changed": 2}

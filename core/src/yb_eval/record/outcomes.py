@@ -31,8 +31,7 @@ def encode(outcome: Outcome) -> bytes:
     try:
         _check(outcome)
         details = outcome.details
-        if details and not _PLAIN_TYPES.issuperset(map(type, details.values())):
-            finite_json(details, "details")
+        _check_value(details, "details")
         line: dict[str, Any] = {
             "id": outcome.id,
             "status": outcome.status,
@@ -63,10 +62,16 @@ def _check(judged: Judged) -> None:
     correct = judged.correct
     if correct is not None and (type(correct) is not bool or status != "scored"):
         raise ValueError(f"correct={correct!r} with the status {status!r}")
-    if type(judged.expected) not in _PLAIN_TYPES:
-        finite_json(judged.expected, "expected")
-    if type(judged.predicted) not in _PLAIN_TYPES:
-        finite_json(judged.predicted, "predicted")
+    _check_value(judged.expected, "expected")
+    _check_value(judged.predicted, "predicted")
+
+
+def _check_value(value: Any, name: str) -> None:
+    """Raises `ValueError` unless `value` is JSON with finite numbers; plain values, and objects of them, need no walk."""
+    kind = type(value)
+    if kind in _PLAIN_TYPES or (kind is dict and _PLAIN_TYPES.issuperset(map(type, value.values()))):
+        return
+    finite_json(value, name)
 
 
 def _add_numbers(line: dict[str, Any], judged: Judged) -> None:
@@ -92,7 +97,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
     }
     _add_numbers(line, judgement)
     if judgement.details:
-        finite_json(judgement.details, "details")
+        _check_value(judgement.details, "details")
         line["details"] = judgement.details
     return line
 

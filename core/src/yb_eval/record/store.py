@@ -23,6 +23,8 @@ from yb_eval.record.files import atomic, cannot_write, sync_folder
 from yb_eval.record.manifest import COMPOSED_SCHEMA, SUITE_SCHEMA, composed_ids, verify_manifest
 
 _CHUNK = 1 << 20
+#: What `refs/latest` holds after a run without a whole record.
+_NO_RECORD = "none"
 
 
 @frozen(slots=True)
@@ -118,9 +120,16 @@ class Store:
         self._point(path, sha256)
         return None
 
-    def latest(self, name: str) -> None:
-        """Makes `latest` mean the manifest object called `name`."""
-        self._point(self.root / "refs" / "latest", name)
+    def latest(self, name: str | None) -> None:
+        """Makes `latest` mean the manifest object called `name`; `None`: the last run left no whole record."""
+        self._point(self.root / "refs" / "latest", name or _NO_RECORD)
+
+    def probe(self) -> None:
+        """Raises `StoreError` if nothing can be written here: better before a run than after it."""
+        with atomic(self.root / "refs" / ".probe") as file:
+            file.write(b"")
+        with suppress(OSError):
+            (self.root / "refs" / ".probe").unlink()
 
     def _point(self, path: Path, name: str) -> None:
         with atomic(path) as file:
@@ -135,6 +144,8 @@ class Store:
             path = self.root / "refs" / "latest"
             if not path.is_file():
                 raise UsageError("nothing has been run yet", where=str(self.root), hint="yb-eval run SUITE")
+            if path.read_bytes().strip() == _NO_RECORD.encode():
+                raise UsageError("the last run did not come to its end, and left no record", where=str(self.root))
             return self._read(path)
         if len(text) < 4 or not HEX_ID.match(text.ljust(64, "0")):
             raise UsageError(f"{shorten(text)} is not a run", hint="'latest', or at least 4 characters of a run id")

@@ -130,7 +130,8 @@ def _change(suite: Json, width: int) -> list[Line]:
         counts = ", ".join(
             f"{paired[kind]:,} {kind}" for kind in ("broken", "fixed", "changed", "lost") if paired[kind]
         )
-        verdict = f"{counts or 'nothing changed'} in {plural(paired['n'], 'pair')}"
+        quiet = "nothing changed" if paired["n"] else "nothing to compare"
+        verdict = f"{counts or quiet} in {plural(paired['n'], 'pair')}"
         lines.append(
             line(
                 width,

@@ -14,6 +14,7 @@ import orjson
 import xxhash
 from attrs import frozen
 
+from yb_eval.digest import sha256_hex
 from yb_eval.errors import UsageError, nearest
 from yb_eval.interfaces import Answer
 from yb_eval.targets.wire import NotJson, decode
@@ -39,6 +40,16 @@ class Key:
     @property
     def order(self) -> tuple[bytes, bytes]:
         return self.prefix, self.digest
+
+
+def shown(request: Mapping[str, Any], private: frozenset[str]) -> Mapping[str, Any]:
+    """The request as a cassette has it: of `private` fields the sha256 of their JSON, enough to find the answer again."""
+    if private.isdisjoint(request):
+        return request
+    return {
+        name: {"sha256": sha256_hex(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))} if name in private else value
+        for name, value in request.items()
+    }
 
 
 def line(request: Mapping[str, Any], repeat: int, answer: Answer) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, get_args
+
+from attrs import evolve
 
 from yb_eval.digest import HEX_ID
 from yb_eval.errors import PluginError, UsageError, YbEvalError, nearest
@@ -51,6 +53,7 @@ def open_target(
     builtins: Mapping[str, Callable[..., Target]],
     schemes: Mapping[str, Factory] | None = None,
     settings: Settings | None = None,
+    private: Collection[str] = (),
 ) -> Target:
     """The target that `spec` names, with the cache and the recording of `settings` around it.
 
@@ -58,11 +61,13 @@ def open_target(
     that takes an argument, or one of the schemes `python:`, `exec:`, `http:`, `https:` and `replay:`, or one of
     `schemes`, which plugins bring.
 
+    `private` are fields of a request that a recording holds as their sha256 only: personal data, say.
+
     A recording holds what was answered from the cache too. A replay is not cached: its cassette is one already.
 
     Raises `UsageError`, without showing credentials, for what cannot be opened.
     """
-    settings = settings or Settings()
+    settings = evolve(settings or Settings(), private=frozenset(private))
     name, colon, argument = spec.partition(":")
     # A plugin cannot take over a scheme of core.
     factories = {**(schemes or {}), **SCHEMES}
@@ -92,7 +97,7 @@ def _recording(target: Target, name: str, argument: str, settings: Settings, pat
 
     if name == "replay" and (settings.base / argument).resolve() == path.resolve():
         raise UsageError("a recording cannot be replayed into itself", where=str(path), hint="--record another file")
-    return RecordingTarget(target, path, resume=settings.resume)
+    return RecordingTarget(target, path, resume=settings.resume, private=settings.private)
 
 
 def _builtin(name: str, make: Callable[..., Target], argument: str | None) -> Target:

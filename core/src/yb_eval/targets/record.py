@@ -32,7 +32,9 @@ class RecordingTarget:
     replay gives the same outcomes. Memory: some 300 bytes for each entry.
     """
 
-    def __init__(self, target: Target, path: Path, *, resume: bool = False) -> None:
+    def __init__(
+        self, target: Target, path: Path, *, resume: bool = False, private: frozenset[str] = frozenset()
+    ) -> None:
         """Raises `UsageError` if another run is recording to `path`, `StoreError` if nothing can be written there."""
         self.spec = target.spec
         self.fingerprint = target.fingerprint
@@ -42,6 +44,7 @@ class RecordingTarget:
         self.target = target
         self._path = path
         self._partial = path.with_name(path.name + ".partial")
+        self._private = private
         self._masker = Masker.from_environment()
         self._lock = threading.Lock()
         self._entries: dict[Key, tuple[int, int]] = {}
@@ -70,7 +73,7 @@ class RecordingTarget:
                 masked.append(None)
                 answers.append(Answer(failure=str(error)))
             else:
-                masked.append(self._masker.mask_value(request))
+                masked.append(cassette.shown(self._masker.mask_value(request), self._private))
                 answers.append(self._recorded(Key.of(masked[-1] or {}, repeat)))
         missing = [index for index, answer in enumerate(answers) if answer is None]
         if missing:

@@ -30,12 +30,13 @@ class ReplayTarget:
     batch_size = 256
     concurrency: Concurrency = "serial"
 
-    def __init__(self, path: Path, *, spec: str) -> None:
+    def __init__(self, path: Path, *, spec: str, private: frozenset[str] = frozenset()) -> None:
         """Raises `UsageError`, with file and line, for a line that is no entry and for two entries that contradict
         each other.
         """
         self.spec = spec
         self._name = path.name
+        self._private = private
         self._masker = Masker.from_environment()
         self._data = _read(path)
         self.fingerprint = identify("target", {"replay": sha256_hex(self._data)})
@@ -59,14 +60,15 @@ class ReplayTarget:
 
     def _find(self, request: Mapping[str, Any], repeat: int) -> Answer:
         try:
-            text = encode(request)
+            encode(request)
         except NotJson as error:
             return Answer(failure=str(error))
-        place = self._places.get(Key.of(self._masker.mask_value(request), repeat).digest)
+        asked = cassette.shown(self._masker.mask_value(request), self._private)
+        place = self._places.get(Key.of(asked, repeat).digest)
         if place is not None:
             return self._answer(place)
         nth = f" (repeat {repeat})" if repeat else ""
-        return Answer(failure=clip(f"not recorded in {self._name}{nth}: {quoted(text, self._masker)}"))
+        return Answer(failure=clip(f"not recorded in {self._name}{nth}: {quoted(encode(asked), self._masker)}"))
 
     def _answer(self, place: tuple[int, int]) -> Answer:
         return cassette.read_line(self._data[slice(*place)], self._name)[1]
@@ -86,4 +88,4 @@ def open_replay(spec: str, settings: Settings) -> ReplayTarget:
     name = spec.removeprefix("replay:")
     if not name:
         raise UsageError("replay: names no file", hint="replay:FILE, written with --record FILE")
-    return ReplayTarget(settings.base / name, spec=spec)
+    return ReplayTarget(settings.base / name, spec=spec, private=settings.private)

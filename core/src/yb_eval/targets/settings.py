@@ -33,7 +33,8 @@ class Settings:
     doubling; never more than `longest_wait`, whatever a Retry-After asks for. `restarts`: how often in a row an exec
     process may end without one good answer before it is given up. `grace`: seconds a closing process has to end by
     itself. `jobs`: how many requests may be under way at once. `answer_limit`: bytes an answer may have. `cache`: the
-    folder of kept answers. `record`: the cassette to write; `resume` keeps what it already holds. `base`: the folder
+    folder of kept answers. `record`: the cassette to write; `resume` keeps what it already holds. `private`: fields of a
+    request that a cassette holds as their sha256 only. `base`: the folder
     that relative files and commands are looked up in, and that `python:` imports from.
     """
 
@@ -49,4 +50,5 @@ class Settings:
     cache: Path | None = None
     record: Path | None = None
     resume: bool = False
+    private: frozenset[str] = frozenset()
     base: Path = field(factory=Path.cwd)

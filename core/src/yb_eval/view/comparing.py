@@ -7,9 +7,9 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from yb_eval.model import Comparison
-from yb_eval.record import Baseline, Store, StoredRun, compare, read_log, records
+from yb_eval.record import Store, StoredRun, compare, read_log, records
 from yb_eval.record.baseline import baseline_of
+from yb_eval.record.changes import changes, pairings
 from yb_eval.reports.html.sections import SuiteSection, suite_section
 from yb_eval.reports.view import RunView
 
@@ -53,7 +53,20 @@ def compared(store: Store, suite: str, before: StoredRun, after: StoredRun) -> C
         )
     # What only one run measured (its own comparison with a baseline, say) has no place beside the other.
     measured = {name: entry for name, entry in report["measurements"].items() if name in left.measurements}
-    comparison = {**asdict(found), "measurements": _changes(left, measured, report.get("declared") or {}, found)}
+    moved = changes(
+        {name: then.value for name, then in left.measurements.items()},
+        {name: entry["value"] for name, entry in measured.items()},
+        {**left.pairings, **pairings(report.get("declared") or {})},
+        found,
+    )
+    comparison = {
+        **asdict(found),
+        "measurements": {
+            one.name: {"value": one.after, "baseline": one.before, "change": one.change, "interval": one.interval}
+            for one in moved
+            if one.change is not None
+        },
+    }
     merged = {**report, "measurements": measured, "comparison": comparison}
     view = RunView(document={"suites": [merged]})
     sides = (_side("Before", before), _side("After", after))
@@ -62,27 +75,3 @@ def compared(store: Store, suite: str, before: StoredRun, after: StoredRun) -> C
 
 def _side(title: str, run: StoredRun) -> Side:
     return Side(title, run.run_id, run.manifest["report"], str(run.manifest["envelope"].get("started") or ""))
-
-
-def _changes(
-    left: Baseline, measured: Mapping[str, Any], declared: Mapping[str, Any], found: Comparison
-) -> dict[str, Any]:
-    """The change of each measurement that both runs have, with the paired interval where its metric declares one."""
-    changes = {}
-    for name, now in measured.items():
-        then = left.measurements[name]
-        if then.value is not None and now["value"] is not None:
-            changes[name] = {
-                "value": now["value"],
-                "baseline": then.value,
-                "change": now["value"] - then.value,
-                "interval": _interval(declared.get(name) or {}, found),
-            }
-    return changes
-
-
-def _interval(declared: Mapping[str, Any], found: Comparison) -> tuple[float, float] | None:
-    pair = found.judgements.get(declared.get("judgement") or "")
-    if pair is None or declared.get("pairing") is None:
-        return None
-    return pair.interval if declared["pairing"] == "correct" else pair.score_interval

@@ -62,7 +62,9 @@ def build(options: Options, context: Context) -> Plan:
         {
             "builtin": lambda: ScannerTarget(_scanner(options, context)),
             **{name: partial(open_peer, name) for name in PEERS},
-        }
+        },
+        # A recording must not become a copy of the data that a guard is there to keep from spreading.
+        private={"text"},
     )
     return Plan(
         dataset=dataset,
