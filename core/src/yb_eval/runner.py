@@ -18,9 +18,9 @@ from yb_eval.model import Comparison, Measurement, Measurements, Sample, Verdict
 from yb_eval.plugins import describe
 from yb_eval.preparation import Prepared
 from yb_eval.record import Store, compare, compared, decode, measure, read_log, records, run_id, verify_manifest
+from yb_eval.record.changes import Pairing, changes, smallest_seen
 from yb_eval.record.manifest import SUITE_SCHEMA
 from yb_eval.record.partial import PartialLog, begin, discard, resume
-from yb_eval.statistics import minimum_detectable_change
 from yb_eval.work import BatchWork, Fold, States
 
 #: Called with (samples done, samples in all) as a run goes on.
@@ -274,29 +274,21 @@ def _measurement(m: Measurement) -> dict[str, Any]:
 
 def _compared(comparison: Comparison, prepared: Prepared, measurements: Measurements) -> dict[str, Any]:
     assert prepared.baseline is not None
-    earlier = prepared.baseline.measurements
-    changes = {}
-    for name, now in measurements.items():
-        then = earlier.get(name)
-        if then is None or then.value is None or now.value is None:
-            continue
-        declared = prepared.declared[name.partition("[")[0]]
-        pair = comparison.judgements.get(declared.judgement or "") if "[" not in name else None
-        interval = None
-        if pair is not None and declared.pairing is not None:
-            interval = pair.interval if declared.pairing == "correct" else pair.score_interval
-        change: float | None = now.value - then.value
-        if comparison.added or comparison.removed:
-            # Whole-run numbers over other samples do not subtract; only the pairs say something.
-            if interval is None or pair is None:
-                continue
-            change = pair.score_change if declared.pairing == "score" else (pair.fixed - pair.broken) / pair.n
-        changes[name] = {"value": now.value, "baseline": then.value, "change": change, "interval": interval}
-    whole = comparison.judgements.get("")
-    least = None
-    if whole is not None and whole.n:
-        least = minimum_detectable_change(whole.n, (whole.broken + whole.fixed) / whole.n)
-    return {**asdict(comparison), "measurements": changes, "minimum_detectable_change": least}
+    before = {name: m.value for name, m in prepared.baseline.measurements.items()}
+    after = {name: m.value for name, m in measurements.items()}
+    paired_by = {d.name: Pairing(d.pairing, d.judgement) for d in prepared.declared.values() if d.pairing is not None}
+    changed = {
+        change.name: {
+            "value": change.after,
+            "baseline": change.before,
+            "change": change.change,
+            "interval": change.interval,
+        }
+        for change in changes(before, after, paired_by, comparison)
+        if change.change is not None
+    }
+    least = smallest_seen(comparison.judgements.get(""))
+    return {**asdict(comparison), "measurements": changed, "minimum_detectable_change": least}
 
 
 def _observations(prepared: Prepared) -> dict[str, Any]:
