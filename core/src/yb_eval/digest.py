@@ -12,7 +12,6 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -90,7 +89,7 @@ def identifiable(value: Any) -> Any:
     looks like inside an id."""
     if isinstance(value, float):
         return decimal_string(value)
-    if isinstance(value, Decimal):
+    if type(value).__name__ == "Decimal":  # importing it to ask would be a hundredth of a short run
         return str(value)
     if isinstance(value, Mapping):
         if all(isinstance(key, str) and _KEY.match(key) for key in value):

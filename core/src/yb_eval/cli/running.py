@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from attrs import define, field, frozen
@@ -119,6 +118,8 @@ def _wanted(text: str, reporters: dict[str, Reporter]) -> Wanted:
         if target.is_dir():
             raise UsageError("a report cannot be written there: it is a folder", where=path)
         if target.is_file() or not target.exists():
+            from tempfile import TemporaryFile
+
             # Trying is the only way to know: permissions say nothing to root, nor of /proc.
             with TemporaryFile(dir=next(folder for folder in target.absolute().parents if folder.exists())):
                 pass
