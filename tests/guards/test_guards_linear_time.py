@@ -1,12 +1,13 @@
-"""Hostile texts cost time in proportion to their size: four times the text, not much more than four times the time.
+"""Hostile texts cost time in proportion to their size: eight times the text, not much more than eight times the time.
 
-A quadratic detector would need sixteen times as long. The ratio is taken between the best of several runs in one process,
+A quadratic detector would need sixty-four times as long. The ratio is taken between the best of several runs in one process,
 so that neither the machine nor its load matters.
 """
 
 from __future__ import annotations
 
 import base64
+import gc
 import time
 from collections.abc import Callable
 from itertools import islice
@@ -17,7 +18,8 @@ from yb_eval_guards import Scanner
 from yb_eval_guards.custom import parse_custom
 from yb_eval_guards.matching import REACH, compile_bytes, matches
 
-SMALL, FACTOR, ALLOWED, TRIES = 40_000, 4, 9, 5
+# A quadratic detector would take 64 times as long; memory effects alone were seen to double a linear one's eight.
+SMALL, FACTOR, ALLOWED, TRIES = 20_000, 8, 30, 5
 
 
 def repeated(unit: str) -> Callable[[int], str]:
@@ -80,9 +82,14 @@ def scanner() -> Scanner:
 
 
 def _seconds(scanner: Scanner, text: str) -> float:
-    started = time.process_time()
-    scanner.scan(text)
-    return time.process_time() - started
+    # The collector walks the whole test process's heap, which has nothing to do with this text.
+    gc.disable()
+    try:
+        started = time.process_time()
+        scanner.scan(text)
+        return time.process_time() - started
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", sorted(HOSTILE))

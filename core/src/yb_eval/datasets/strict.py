@@ -10,10 +10,8 @@ token that is missing, so the numbers agree if and only if no key is repeated.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -129,10 +127,14 @@ def _constant(token: str) -> Any:
     return _Fault(f"{token} is not JSON", "write null")
 
 
-# The annotation hides json's own `object_pairs_hook: dict` habit: the hooks return stand-ins too.
-_tree: Callable[[str], Any] = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_int=_integer, parse_float=_float, parse_constant=_constant
-).decode
+def _tree(text: str) -> Any:
+    """What the text holds, with stand-ins where JSON does not allow what stands there."""
+    import json  # a good file needs no second parser
+
+    decoder: Any = json.JSONDecoder(
+        object_pairs_hook=_pairs, parse_int=_integer, parse_float=_float, parse_constant=_constant
+    )
+    return decoder.decode(text)
 
 
 def _find_fault(raw: bytes) -> None:
@@ -172,12 +174,14 @@ def explain(raw: bytes, error: orjson.JSONDecodeError) -> RowError:
         return undecodable
     if not raw.strip(b" \t\r\n"):
         return RowError("nothing but white space where JSON should be")
+    from json import JSONDecodeError
+
     text = raw.decode("utf-8")
     try:
         _find_fault(raw)
     except RowError as found:
         return found
-    except json.JSONDecodeError as found:
+    except JSONDecodeError as found:
         place = f"at column {found.colno}"
         if found.msg == "Extra data":
             return RowError(f"a second value {place}", line=found.lineno, hint="one JSON value, no more")

@@ -60,7 +60,12 @@ class JudgementMetric:
         name = self.judgement
         if name is None:
             return outcomes
-        return [found for outcome in outcomes if (found := outcome.judgement(name)) is not None]
+        # The dict first: the method is for outcomes that failed as a whole, and a call a metric and sample adds up.
+        return [
+            found
+            for outcome in outcomes
+            if (found := outcome.judgements.get(name) or outcome.judgement(name)) is not None
+        ]
 
     def scored(self, outcomes: Sequence[Outcome]) -> list[Judged]:
         return [judged for judged in self.judged(outcomes) if judged.status == "scored"]

@@ -20,6 +20,7 @@ from yb_eval.model import Judged, Judgement, Outcome, Status
 _STATUSES = frozenset({"scored", "error", "skipped"})
 #: Values that orjson itself writes rightly or refuses; whatever else there is must be walked through for NaN.
 _PLAIN_TYPES = frozenset({str, bool, int, type(None)})
+_MARKS = frozenset({bool, type(None)})
 
 
 def encode(outcome: Outcome) -> bytes:
@@ -29,9 +30,18 @@ def encode(outcome: Outcome) -> bytes:
     confidence outside 0..1, a value that is not JSON or not finite.
     """
     try:
-        _check(outcome)
+        # Most outcomes are plain, and each of these calls is made for every sample.
+        plain = (
+            outcome.status == "scored"
+            and type(outcome.correct) in _MARKS
+            and type(outcome.expected) in _PLAIN_TYPES
+            and type(outcome.predicted) in _PLAIN_TYPES
+        )
+        if not plain:
+            _check(outcome)
         details = outcome.details
-        _check_value(details, "details")
+        if details:
+            _check_value(details, "details")
         line: dict[str, Any] = {
             "id": outcome.id,
             "status": outcome.status,
@@ -42,7 +52,8 @@ def encode(outcome: Outcome) -> bytes:
             "tags": outcome.tags,
             "details": details,
         }
-        _add_numbers(line, outcome)
+        if outcome.score is not None or outcome.confidence is not None:
+            _add_numbers(line, outcome)
         if outcome.repeat:
             line["repeat"] = outcome.repeat
         if outcome.judgements:
