@@ -5,7 +5,6 @@ The address comes from `--endpoint`, or else from ANTHROPIC_BASE_URL; the key fr
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +15,9 @@ from yb_eval_agent_routing.providers.client import (
     ModelOptions,
     ModelTarget,
     ProviderFailure,
+    address_and_key,
     before,
     message_text,
-    shown_endpoint,
 )
 
 #: The API refuses a message without text.
@@ -32,12 +31,7 @@ def anthropic_target(model: str, options: ModelOptions) -> ModelTarget:
     except ImportError as error:
         hint = "pip install 'yb-eval-agent-routing[anthropic]'"
         raise UsageError("the anthropic SDK is not installed", where=f"anthropic:{model}", hint=hint) from error
-    endpoint = options.endpoint or os.environ.get("ANTHROPIC_BASE_URL") or None
-    key = options.api_key or os.environ.get("ANTHROPIC_API_KEY") or ("none" if endpoint else None)
-    if key is None:
-        raise UsageError("there is no API key", where=f"anthropic:{model}", hint="set ANTHROPIC_API_KEY")
-    if endpoint is not None:
-        shown_endpoint(endpoint)
+    endpoint, key = address_and_key("anthropic", model, options)
     client = Anthropic(api_key=key, base_url=endpoint, timeout=options.timeout, max_retries=options.retries)
     return ModelTarget(
         "anthropic", model, evolve(options, endpoint=endpoint), Messages(client, model, options), client.close

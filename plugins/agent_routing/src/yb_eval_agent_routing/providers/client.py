@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -61,6 +62,22 @@ class ModelTarget(CallableTarget):
     def close(self) -> None:
         super().close()
         self._close_client()
+
+
+def address_and_key(provider: str, model: str, options: ModelOptions) -> tuple[str | None, str]:
+    """The base URL (`None`: the SDK's own) and the key, from the options or else from PROVIDER_BASE_URL and
+    PROVIDER_API_KEY. A server with an address of its own is asked without a key where there is none.
+
+    Raises `UsageError` for the SDK's own address without a key, and for an address that is none.
+    """
+    prefix = provider.upper()
+    endpoint = options.endpoint or os.environ.get(f"{prefix}_BASE_URL") or None
+    key = options.api_key or os.environ.get(f"{prefix}_API_KEY") or ("none" if endpoint else None)
+    if key is None:
+        raise UsageError("there is no API key", where=f"{provider}:{model}", hint=f"set {prefix}_API_KEY")
+    if endpoint is not None:
+        shown_endpoint(endpoint)
+    return endpoint, key
 
 
 def shown_endpoint(endpoint: str) -> str:

@@ -6,7 +6,6 @@ of its own (Ollama, vLLM, LiteLLM) is asked without a key where there is none.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,9 +18,9 @@ from yb_eval_agent_routing.providers.client import (
     ModelOptions,
     ModelTarget,
     ProviderFailure,
+    address_and_key,
     before,
     message_text,
-    shown_endpoint,
 )
 
 OFFICIAL = "api.openai.com"
@@ -34,12 +33,7 @@ def openai_target(model: str, options: ModelOptions) -> ModelTarget:
     except ImportError as error:
         hint = "pip install 'yb-eval-agent-routing[openai]'"
         raise UsageError("the openai SDK is not installed", where=f"openai:{model}", hint=hint) from error
-    endpoint = options.endpoint or os.environ.get("OPENAI_BASE_URL") or None
-    key = options.api_key or os.environ.get("OPENAI_API_KEY") or ("none" if endpoint else None)
-    if key is None:
-        raise UsageError("there is no API key", where=f"openai:{model}", hint="set OPENAI_API_KEY")
-    if endpoint is not None:
-        shown_endpoint(endpoint)
+    endpoint, key = address_and_key("openai", model, options)
     client = OpenAI(api_key=key, base_url=endpoint, timeout=options.timeout, max_retries=options.retries)
     chat = Chat(client, model, options, official=endpoint is None or urlsplit(endpoint).hostname == OFFICIAL)
     return ModelTarget("openai", model, evolve(options, endpoint=endpoint), chat, client.close)
