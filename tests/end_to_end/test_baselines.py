@@ -157,3 +157,20 @@ def test_forcing_a_baseline_needs_a_reason(project, parity_rows):
     project.rows(parity_rows(10, wrong=9))
     assert "needs a reason" in project("run", "toy", "--save", "base.json", "--force", " ", code=2).stderr
     assert not (project.folder / "base.json").exists()
+
+
+def test_revisions_that_differ_in_line_ends_only_are_said_to(project, parity_rows):
+    """Whichever of the two the baseline was made from."""
+    project.rows(parity_rows(12))
+    lf = (project.folder / "rows.jsonl").read_bytes()
+    crlf = lf.replace(b"\n", b"\r\n")
+    for saved, compared in ((lf, crlf), (crlf, lf)):
+        project.write("rows.jsonl", saved)
+        project.report("toy", "--save", "base.json")
+        project.write("rows.jsonl", compared)
+        suite = project.report("toy", "--against", "base.json")["suites"][0]
+        assert any("line ends only" in note for note in suite["notes"])
+        assert suite["comparison"]["same_revision"] is False
+    project.write("rows.jsonl", lf.replace(b"r11", b"r12"))
+    notes = project.report("toy", "--against", "base.json")["suites"][0]["notes"]
+    assert not any("line ends only" in note for note in notes)

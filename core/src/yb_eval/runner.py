@@ -192,8 +192,7 @@ def _comparison(prepared: Prepared, store: Store, outcomes: str) -> Comparison |
     baseline = prepared.baseline
     if baseline is None:
         return None
-    now = {(prepared.snapshot.id, prepared.snapshot.revision_id)}
-    same = {revision for _, revision in now} == {revision for _, revision in baseline.datasets}
+    same = {prepared.snapshot.revision_id} == {revision for _, revision in baseline.datasets}
     with store.open(outcomes) as log:
         return compare(
             baseline.samples,
@@ -202,6 +201,24 @@ def _comparison(prepared: Prepared, store: Store, outcomes: str) -> Comparison |
             same_revision=same,
             seed=prepared.request.run.seed,
         )
+
+
+def _line_ends(prepared: Prepared) -> list[str]:
+    """Says so where the baseline's revision differs from this one in line ends only."""
+    baseline = prepared.baseline
+    revisions = {revision for _, revision in baseline.datasets} if baseline is not None else set()
+    if baseline is None or prepared.snapshot.revision_id in revisions:
+        return []
+    if _lf_revision(prepared) not in revisions | baseline.lf_revisions:
+        return []
+    return ["the dataset differs from the baseline's in line ends only (CRLF and LF)"]
+
+
+def _lf_revision(prepared: Prepared) -> str | None:
+    """The revision that the dataset would have with LF line ends, at the cost of reading its files again; `None` for a
+    dataset that cannot say."""
+    normalised = getattr(prepared.snapshot, "normalised_revision", None)
+    return normalised() if normalised is not None else None
 
 
 def _judgements(prepared: Prepared) -> list[str]:
@@ -214,6 +231,7 @@ def _report(
     request, snapshot, target = prepared.request, prepared.snapshot, prepared.target
     counted = {name: measurements[name].value for name in ("scored", "errors", "skipped")}
     details = prepared.plan.details
+    lf_revision = _lf_revision(prepared) if request.run.save is not None else None
     # Without a baseline the gates see why there is no `changed`; a reader need not see seven times that there is none.
     unasked = {entry.name for entry in compared(_judgements(prepared))} if comparison is None else set()
     return {
@@ -233,6 +251,7 @@ def _report(
                 "revision_id": snapshot.revision_id,
                 "count": snapshot.count,
                 "files": [asdict(file) for file in snapshot.files],
+                **({} if lf_revision in (None, snapshot.revision_id) else {"lf_revision_id": lf_revision}),
             }
         ],
         "counts": {
@@ -256,7 +275,7 @@ def _report(
         "gates": [asdict(verdict) for verdict in verdicts],
         "comparison": None if comparison is None else _compared(comparison, prepared, measurements),
         "outcomes": None,
-        "notes": [*snapshot.notes, *_partial(prepared)],
+        "notes": [*snapshot.notes, *_partial(prepared), *_line_ends(prepared)],
         "details": dict(details(measurements, comparison)) if details is not None else {},
     }
 

@@ -39,6 +39,7 @@ class Baseline:
     """What a run is compared with. `digest` identifies it in the plan; `source` is how the user named it.
 
     `pairings` has the measurements that are compared sample by sample; a baseline file of old has none.
+    `lf_revisions` are the revisions that its datasets would have with LF line ends, where those are others.
     """
 
     suite: str
@@ -49,6 +50,7 @@ class Baseline:
     digest: str
     source: str
     pairings: Mapping[str, Pairing] = field(factory=dict)
+    lf_revisions: frozenset[str] = frozenset()
 
 
 def write_baseline(
@@ -126,6 +128,7 @@ def _from_file(path: Path, source: str) -> Baseline:
             suite=document["suite"],
             run_id=document["run_id"],
             datasets=_datasets(document),
+            lf_revisions=_lf_revisions(document),
             measurements=_measurements(document["measurements"]),
             samples={sample_id: _unpack(packed) for sample_id, packed in document["samples"].items()},
             digest=sha256_hex(data),
@@ -155,6 +158,7 @@ def baseline_of(run: StoredRun, store: Store, suite: str, source: str, *, name: 
         suite=report["suite"],
         run_id=report["run_id"],
         datasets=_datasets(report),
+        lf_revisions=_lf_revisions(report),
         measurements=_measurements(report["measurements"]),
         samples=samples,
         digest=report["run_id"],
@@ -174,6 +178,10 @@ def _part(reports: Sequence[Mapping[str, Any]], suite: str, name: str, source: s
             f"the run has {len(found)} runs of the suite {suite!r}, none named {name!r}: {names}", where=source
         )
     raise UsageError(f"the run has no run of the suite {suite!r}", where=source)
+
+
+def _lf_revisions(document: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(entry["lf_revision_id"] for entry in document["datasets"] if "lf_revision_id" in entry)
 
 
 def _datasets(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
