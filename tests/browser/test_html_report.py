@@ -19,23 +19,9 @@ import pytest
 from yb_eval.reports import RunView
 from yb_eval.reports.html import html
 
-CHROMIUM = Path(os.environ.get("YB_EVAL_CHROMIUM", "/usr/bin/chromium"))
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 ROWS = 10_000
 
 Open = Callable[..., Any]
-
-
-def _missing(reason: str) -> None:
-    if os.environ.get("YB_EVAL_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"YB_EVAL_REQUIRE_BROWSER=1, but {reason}")
-    pytest.skip(f"{reason}: the HTML report is not tried in a browser")
 
 
 @pytest.fixture(scope="session")
@@ -46,20 +32,6 @@ def documents() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        _missing(f"there is no {CHROMIUM}")
-    if importlib.util.find_spec("playwright") is None:
-        _missing("playwright is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

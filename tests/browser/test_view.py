@@ -21,14 +21,6 @@ from attrs import frozen
 
 from yb_eval.record import Store
 
-CHROMIUM = Path(os.environ.get("YB_EVAL_CHROMIUM", "/usr/bin/chromium"))
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 MAIN = "import sys; from yb_eval.cli import main; sys.exit(main(sys.argv[1:]))"
 
 Visit = Callable[..., Any]
@@ -86,20 +78,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def own_site(tmp_path: Path) -> Iterator[Served]:
     """A server of its own, whose store is to be written to or damaged."""
     yield from served(tmp_path / "store")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        _missing(f"there is no {CHROMIUM}")
-    if importlib.util.find_spec("playwright") is None:
-        _missing("playwright is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture
