@@ -43,6 +43,9 @@ class WholeOptions:
     profile: str | None = option(None, help="A profile of the configuration file, laid over it.")
     only: tuple[str, ...] = option((), help="Of the suites that the configuration lists, run this one; repeatable.")
     fail_fast: bool = option(False, help="Do not begin another suite after one that did not pass.")
+    dry_run: bool = option(
+        False, help="Check everything and print the plan and what asking will take; ask nothing, write nothing."
+    )
     suite_jobs: int = option(1, help="How many suites run at once; the result is the same.", minimum=1, maximum=64)
     log_format: Literal["text", "json"] = option(
         "text", help="How stderr is written: lines for people, or a JSON object a line. For any command."

@@ -131,6 +131,7 @@ class Plan:
     """What a suite wants run: everything that decides the result.
 
     `metrics` are folded for each repeat by itself and averaged; `across` see all repeats of a sample together.
+    `estimate`, where given, says for `--dry-run` what asking will take (requests, tokens, cost), as a JSON object.
     `details`, where given, makes the suite's own part of the report (a JSON object) from the finished measurements and
     the comparison; its `summary`, a list of sentences, is printed with the report.
     """
@@ -141,6 +142,7 @@ class Plan:
     gates: Sequence[Gate]
     across: Sequence[Metric[Any]] = ()
     details: Callable[[Measurements, Comparison | None], Mapping[str, Any]] | None = None
+    estimate: Callable[[Snapshot], Mapping[str, Any]] | None = None
 
 
 @frozen(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -15,7 +16,7 @@ from yb_eval import composition
 from yb_eval.cli.logs import log
 from yb_eval.cli.output import beside, color, emit, note, width
 from yb_eval.configuration import WholeOptions
-from yb_eval.errors import UsageError, YbEvalError, nearest
+from yb_eval.errors import ExitCode, UsageError, YbEvalError, nearest
 from yb_eval.plugins import describe, load_extensions
 from yb_eval.preparation import Environment, Prepared
 from yb_eval.record import Store, read_log
@@ -33,6 +34,13 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
     reporters = extensions.provide("yb_eval_reporters")
     wanted = [_wanted(text, reporters) for text in options.report]
     store = Store(options.store)
+    if options.dry_run:
+        from yb_eval.dryrun import as_text, foresee
+
+        with beside():
+            foreseen = foresee(requests, Environment.of(store, extensions))
+        emit([json.dumps(foreseen, indent=2) + "\n"] if options.json else as_text(foreseen))
+        return int(ExitCode.PASS)
     progress = Progress()
     observer = composition.Observer(planned=_planned, progress=progress, note=note)
     try:

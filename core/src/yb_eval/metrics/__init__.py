@@ -9,6 +9,7 @@
 | `Distribution` | `share[label] entropy max_share` of the predictions |
 | `Ordinal`, `ExpectedCost` | error, agreement, direction and cost over ordered levels |
 | `Calibration`, `Selective` | whether confidence is true, and what it is good for |
+| `Auroc` | how well a score tells the positive samples from the others |
 | `Sets` | `exact_match set_recall set_precision set_f1` |
 | `Amount` | sum and mean of a number in the details |
 | `Repeats`, `average` | several outcomes per sample |
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from yb_eval.metrics.accuracy import Rate as Rate
     from yb_eval.metrics.accuracy import acceptable as acceptable
     from yb_eval.metrics.accuracy import wrong as wrong
+    from yb_eval.metrics.auroc import Auroc as Auroc
     from yb_eval.metrics.base import NO_ANSWER as NO_ANSWER
     from yb_eval.metrics.base import JudgementMetric as JudgementMetric
     from yb_eval.metrics.base import declarations as declarations
@@ -52,6 +54,7 @@ __getattr__, __all__ = lazily(
     __name__,
     {
         "accuracy": ["Accuracy", "Predicate", "Rate", "acceptable", "wrong"],
+        "auroc": ["Auroc"],
         "base": ["NO_ANSWER", "JudgementMetric", "declarations", "label_text"],
         "baselines": ["BestConstant"],
         "calibration": ["Calibration"],
