@@ -8,8 +8,9 @@ for batch in snapshot.samples(1_000):     # lazy: decoded by whoever looks into 
 ```
 
 `RowDataset` reads JSONL, JSON, CSV, TSV and Parquet, and any `Format` a plugin brings (`records` makes one from a
-function that yields dicts). `Document` describes a JSON document with a header. `MultiFile` adds files that belong to
-the revision, `Selected` keeps a part. `check_file` and `problems` are what `yb-eval dataset check` says.
+function that yields dicts). `Document` describes a JSON document with a header, `checked` adds a suite's own look at
+each row. `MultiFile` adds files that belong to the revision, `Joined` puts datasets one after another, `Selected` keeps
+a part. `check_file` and `problems` are what `yb-eval dataset check` says.
 """
 
 from typing import TYPE_CHECKING
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     from yb_eval.datasets.format import Format as Format
     from yb_eval.datasets.format import RawRow as RawRow
     from yb_eval.datasets.format import Reader as Reader
+    from yb_eval.datasets.joined import Joined as Joined
+    from yb_eval.datasets.joined import join as join
     from yb_eval.datasets.json_document import Document as Document
     from yb_eval.datasets.json_document import document as document
     from yb_eval.datasets.jsonl_file import jsonl as jsonl
     from yb_eval.datasets.parquet_file import parquet as parquet
     from yb_eval.datasets.record_format import records as records
+    from yb_eval.datasets.row_checks import RowCheck as RowCheck
+    from yb_eval.datasets.row_checks import checked as checked
     from yb_eval.datasets.rows import RowDataset as RowDataset
     from yb_eval.datasets.rows import RowSnapshot as RowSnapshot
     from yb_eval.datasets.rows import check_file as check_file
@@ -50,6 +55,8 @@ __getattr__, __all__ = lazily(
     __name__,
     {
         "batch": ["Batch", "RowDecoder"],
+        "joined": ["Joined", "join"],
+        "row_checks": ["RowCheck", "checked"],
         "json_document": ["Document", "document"],
         "faults": ["RowError"],
         "files": ["DataFile", "MultiFile"],

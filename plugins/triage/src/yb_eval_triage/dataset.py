@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
-from attrs import Factory, define, evolve, field, frozen
+from attrs import Factory, define, evolve, frozen
 
 from yb_eval import DatasetError, Sample, Snapshot
-from yb_eval.datasets import Cells, Codec, Format, RawRow, Reader, RowDataset, RowError, Source, format_of
-from yb_eval.digest import revision_id
-from yb_eval.model import FileDigest
+from yb_eval.datasets import Format, RowDataset, RowError, checked, format_of, join
 from yb_eval_triage.examples import row_fault
 from yb_eval_triage.task import Task
 
 #: How a sample of a run over several tasks says which one it belongs to.
-TASK_TAG = "task:"
+TASK_TAG = "task"
 
 #: The names a filter may use. The data of a sample is the row itself, an object with these fields.
 _FILTERABLE = frozenset(("id", "tags", "text", "meta", "gold", "acceptable", "source", "note"))
@@ -40,82 +38,27 @@ class Unasked:
 
 
 @frozen(slots=True)
-class TaskCodec:
-    """A format's codec that also checks a row against the task: a misspelt label is the dataset's fault, not the
-    triager's."""
+class TaskRow:
+    """Whether a row fits the task: a misspelt label is the dataset's fault, not the triager's."""
 
-    inner: Codec
     task: Task
     unasked: Unasked | None = None
 
-    @property
-    def cells(self) -> Cells:
-        return self.inner.cells
-
-    def check(self, raw: bytes) -> dict[str, Any]:
-        row = self.inner.check(raw)
+    def __call__(self, row: Mapping[str, Any]) -> None:
         fault = row_fault(row, self.task)
         if fault is not None:
             raise RowError(fault)
         if self.unasked is not None:
             self.unasked.strike(row.get("id"))
-        return row
-
-    def decode(self, raw: bytes) -> dict[str, Any]:
-        return self.inner.decode(raw)
-
-
-@frozen(slots=True)
-class TaskReader:
-    """A format's reader whose codec knows the task."""
-
-    inner: Reader
-    codec: TaskCodec
-
-    @property
-    def dataset_id(self) -> str | None:
-        return self.inner.dataset_id
-
-    @property
-    def header(self) -> Any:
-        return self.inner.header
-
-    @property
-    def numbered(self) -> bool:
-        return self.inner.numbered
-
-    @property
-    def notes(self) -> Sequence[str]:
-        return self.inner.notes
-
-    def rows(self) -> Iterator[RawRow]:
-        return self.inner.rows()
-
-    def where(self, number: int, *, line: int = 1, path: str = "$") -> str:
-        return self.inner.where(number, line=line, path=path)
-
-    def offset(self, number: int) -> int | None:
-        return self.inner.offset(number)
-
-
-@frozen(slots=True)
-class TaskFormat:
-    """A format whose rows are checked against a task while they are read for the first time."""
-
-    inner: Format
-    task: Task
-    unasked: Unasked | None = None
-
-    def __call__(self, source: Source) -> TaskReader:
-        reader = self.inner(source)
-        return TaskReader(reader, TaskCodec(reader.codec, self.task, self.unasked))
 
 
 @frozen(slots=True)
 class TaskDataset:
-    """Labelled rows of one task."""
+    """Labelled rows of one task in a file of the format `format`."""
 
+    task: Task
     rows: RowDataset
+    format: Format
 
     @property
     def fields(self) -> frozenset[str]:
@@ -123,16 +66,13 @@ class TaskDataset:
 
     def open(self, unasked: Unasked | None = None) -> Snapshot:
         """With `unasked`, the rows that give themselves an id strike it off."""
-        if unasked is None:
-            return self.rows.open()
-        assert isinstance(self.rows.format, TaskFormat)
-        return evolve(self.rows, format=evolve(self.rows.format, unasked=unasked)).open()
+        return evolve(self.rows, format=checked(self.format, TaskRow(self.task, unasked))).open()
 
 
 def task_dataset(task: Task, rows: Path, formats: Mapping[str, Any] | None, *, role: str = "rows") -> TaskDataset:
     """The rows in a file, for one task."""
-    format = TaskFormat(format_of(str(rows), formats), task)
-    return TaskDataset(RowDataset(rows, dataset_id=f"{task.name}-{rows.stem}", role=role, format=format))
+    dataset = RowDataset(rows, dataset_id=f"{task.name}-{rows.stem}", role=role)
+    return TaskDataset(task, dataset, format_of(str(rows), formats))
 
 
 @frozen(slots=True)
@@ -175,77 +115,13 @@ class Joined:
         return _FILTERABLE
 
     def open(self, unasked: Unasked | None = None) -> Snapshot:
-        snapshots = {name: part.open(unasked) for name, part in self.parts.items()}
-        _refuse_repeated(snapshots)
-        files = [file for snapshot in snapshots.values() for file in snapshot.files]
-        return JoinedSnapshot(
-            snapshots,
-            "+".join(snapshot.id for snapshot in snapshots.values()),
-            revision_id(files),
-            sum(snapshot.count for snapshot in snapshots.values()),
-            files,
-            [note for snapshot in snapshots.values() for note in snapshot.notes],
-        )
-
-
-def _refuse_repeated(snapshots: Mapping[str, Snapshot]) -> None:
-    seen: dict[str, str] = {}
-    for name, snapshot in snapshots.items():
-        for batch in snapshot.samples(_AT_ONCE):
-            for sample in batch:
-                if seen.setdefault(sample.id, name) != name:
-                    raise DatasetError(
-                        f"the id {sample.id!r} is in the rows of {seen[sample.id]} and of {name}",
-                        hint="run the tasks apart, or rename it",
-                    )
-
-
-@define(slots=True)
-class JoinedSnapshot:
-    """See `yb_eval.Snapshot`."""
-
-    parts: Mapping[str, Snapshot] = field(repr=False)
-    id: str
-    revision_id: str
-    count: int
-    files: Sequence[FileDigest]
-    notes: Sequence[str]
-
-    def samples(self, batch_size: int) -> Iterator[Sequence[Sample]]:
-        for name, part in self.parts.items():
-            for batch in part.samples(batch_size):
-                yield Tagged(batch, f"{TASK_TAG}{name}")
-
-
-@frozen(slots=True)
-class Tagged(Sequence[Sample]):
-    """A batch whose samples have one more tag; as lazy as the batch."""
-
-    batch: Sequence[Sample]
-    tag: str
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def __iter__(self) -> Iterator[Sample]:
-        return (self._tagged(sample) for sample in self.batch)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
-    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
-        if isinstance(index, slice):
-            return [self._tagged(sample) for sample in self.batch[index]]
-        return self._tagged(self.batch[index])
-
-    def _tagged(self, sample: Sample) -> Sample:
-        return Sample(sample.id, sample.data, (*sample.tags, self.tag), sample.line, sample.repeat)
+        return join({name: part.open(unasked) for name, part in self.parts.items()}, TASK_TAG)
 
 
 def task_of(tags: Sequence[str]) -> str | None:
     """The task that a sample of a joined run belongs to."""
-    return next((tag[len(TASK_TAG) :] for tag in reversed(tags) if tag.startswith(TASK_TAG)), None)
+    opening = f"{TASK_TAG}:"
+    return next((tag[len(opening) :] for tag in reversed(tags) if tag.startswith(opening)), None)
 
 
 def request_of(sample: Sample, task: Task) -> dict[str, Any]:
