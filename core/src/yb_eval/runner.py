@@ -320,10 +320,12 @@ def _observations(prepared: Prepared) -> dict[str, Any]:
 def _hits(prepared: Prepared) -> tuple[int, int] | None:
     if not prepared.request.run.cache:
         return None
-    from yb_eval.targets import CachedTarget
-
-    cache = prepared.target if isinstance(prepared.target, CachedTarget) else getattr(prepared.target, "target", None)
-    return (cache.hits, cache.misses) if isinstance(cache, CachedTarget) else None
+    # A recording stands around the cache.
+    for cache in (prepared.target, getattr(prepared.target, "target", None)):
+        hits, misses = getattr(cache, "hits", None), getattr(cache, "misses", None)
+        if isinstance(hits, int) and isinstance(misses, int):
+            return hits, misses
+    return None
 
 
 def cached(prepared: Prepared) -> str:

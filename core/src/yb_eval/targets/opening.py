@@ -63,6 +63,7 @@ def open_target(
 
     `private` are fields of a request that a recording holds as their sha256 only: personal data, say.
 
+    A built-in with a true `keeps_answers` keeps its own answers where there is a cache, and counts `hits` and `misses`.
     A recording holds what was answered from the cache too. A replay is not cached: its cassette is one already.
 
     Raises `UsageError`, without showing credentials, for what cannot be opened.
@@ -80,7 +81,7 @@ def open_target(
     else:
         raise UsageError(f"unknown target {mask(spec)!r}", hint=_hint(spec, builtins, factories, settings.base))
     try:
-        if settings.cache is not None and name != "replay":
+        if settings.cache is not None and name != "replay" and not getattr(target, "keeps_answers", False):
             from yb_eval.targets.cache import CachedTarget
 
             target = CachedTarget(target, settings.base / settings.cache)
