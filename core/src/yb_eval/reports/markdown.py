@@ -14,6 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from yb_eval.reports import findings
+from yb_eval.reports.families import Family, family_of
 from yb_eval.reports.view import Json, RunView
 from yb_eval.reports.wording import brief, duration, interval, number, p_value, plural, shown, signed
 
@@ -219,8 +220,26 @@ def _change(suite: Json) -> list[str]:
 
 
 def _numbers(suite: Json) -> list[str]:
-    whole = [name for name in suite["measurements"] if findings.split_slice(name)[1] is None]
-    return _measured(suite, whole)
+    family = family_of(suite)
+    covered = frozenset() if family is None else family.names
+    whole = [n for n in suite["measurements"] if findings.split_slice(n)[1] is None and n not in covered]
+    lines = _measured(suite, whole)
+    if family is None:
+        return lines
+    return [*lines, "", *_family(suite, family)]
+
+
+def _family(suite: Json, family: Family) -> list[str]:
+    """A row for each judgement; the first measurement with its n and interval."""
+    rows = []
+    for judgement, names in family.rows:
+        entries = [suite["measurements"][name] if name is not None else None for name in names]
+        first = entries[0] or {"n": None, "interval": None}
+        values = ["" if e is None else "-" if e["value"] is None else number(e["value"]) for e in entries]
+        rows.append((code(judgement), values[0], number(first["n"]), interval(first.get("interval")), *values[1:]))
+    first, *others = family.measures
+    lines = _table(("judgement", first, "n", "95 % interval", *others), "lrrl" + "r" * len(others), rows)
+    return [*lines, "", f"Nothing was measured of {len(family.silent)} more."] if family.silent else lines
 
 
 def _slices(suite: Json) -> list[str]:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 from yb_eval.reports import findings
+from yb_eval.reports.families import Family, family_of
 from yb_eval.reports.layout import Cell, Column, Line, Style, line, paragraph, table
 from yb_eval.reports.view import Json, RunView
 from yb_eval.reports.wording import duration, interval, number, p_value, plural, signed
@@ -169,12 +170,44 @@ def _gates(suite: Json, width: int) -> list[Line]:
 
 def _numbers(suite: Json, width: int) -> list[Line]:
     changes = (findings.compared(suite) or {}).get("measurements") or {}
-    whole = {name: value for name, value in suite["measurements"].items() if findings.split_slice(name)[1] is None}
-    if not whole:
-        return []
-    header = ("measurement", "value", "n", "95 % interval", "change", "of the change")
-    rows = [_measured(name, measurement, changes.get(name)) for name, measurement in whole.items()]
-    return [(), *table(width, header, _NUMBERS, rows, indent=2)]
+    family = family_of(suite)
+    whole = {
+        name: value
+        for name, value in suite["measurements"].items()
+        if findings.split_slice(name)[1] is None and (family is None or name not in family.names)
+    }
+    lines: list[Line] = []
+    if whole:
+        header = ("measurement", "value", "n", "95 % interval", "change", "of the change")
+        rows = [_measured(name, measurement, changes.get(name)) for name, measurement in whole.items()]
+        lines += [(), *table(width, header, _NUMBERS, rows, indent=2)]
+    return lines if family is None else lines + _family(suite, family, width)
+
+
+def _family(suite: Json, family: Family, width: int) -> list[Line]:
+    """A row for each judgement: n and interval of its first measurement, and the values of all, as many as fit."""
+    measurements = suite["measurements"]
+    rows: list[list[Cell]] = []
+    for judgement, names in family.rows:
+        entries = [measurements[name] if name is not None else None for name in names]
+        first = entries[0] or {"n": "", "interval": None}
+        cells: list[Cell] = [("", judgement), ("dim", number(first["n"])), _value(entries[0])]
+        cells += [("dim", interval(first.get("interval"))), *map(_value, entries[1:])]
+        rows.append(cells)
+    first, *others = family.measures
+    layout = (Column(flexible=True), *(Column(right=True, optional=place > 1) for place in range(len(others) + 3)))
+    lines: list[Line] = [(), *table(width, ("judgement", "n", first, "95 % interval", *others), layout, rows, indent=2)]
+    if family.silent:
+        said = f"and {plural(len(family.silent), 'judgement')} of which nothing was measured"
+        lines.append(line(width, ("dim", said), indent=2))
+    return lines
+
+
+def _value(measurement: Json | None) -> Cell:
+    if measurement is None:
+        return "", ""
+    known = measurement["value"] is not None
+    return ("strong", number(measurement["value"])) if known else ("unmeasured", "-")
 
 
 def _measured(name: str, measurement: Json, change: Json | None) -> list[Cell]:

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from yb_eval.reports import findings
+from yb_eval.reports.families import Family, family_of
 from yb_eval.reports.findings import Threshold
 from yb_eval.reports.html import charts
 from yb_eval.reports.html.heat import HeatMap, heat_map
@@ -74,6 +75,7 @@ class SuiteSection:
     heat_maps: tuple[HeatMap, ...]
     calibrations: tuple[Figure, ...]
     curves: tuple[Figure, ...]
+    family: SliceTable | None
     slices: tuple[SliceTable, ...]
     trends: tuple[charts.Trend, ...]
 
@@ -84,7 +86,10 @@ def suite_section(view: RunView, index: int) -> SuiteSection:
     broken = list(findings.flips(suite, "broken"))
     moved = [flip for kind in ("fixed", "changed") for flip in findings.flips(suite, kind)]
     whole = {name: m for name, m in suite["measurements"].items() if findings.split_slice(name)[1] is None}
-    measured = sorted(_measured(suite, whole, limits), key=lambda row: row.verdict is None)
+    family = family_of(suite)
+    # What a gate looks at stands among the first, family or not.
+    listed = {name: m for name, m in whole.items() if family is None or name not in family.names or name in limits}
+    measured = sorted(_measured(suite, listed, limits), key=lambda row: row.verdict is None)
     return SuiteSection(
         index=index,
         suite=suite,
@@ -99,6 +104,7 @@ def suite_section(view: RunView, index: int) -> SuiteSection:
         heat_maps=tuple(_heat_maps(suite)),
         calibrations=tuple(_calibrations(suite)),
         curves=tuple(_curves(suite)),
+        family=_family_table(suite, family, limits) if family is not None else None,
         slices=tuple(_slices(suite, limits)),
         trends=tuple(_trends(view, index, whole, limits)),
     )
@@ -172,6 +178,33 @@ def _slices(suite: Json, limits: dict[str, list[Threshold]]) -> Iterator[SliceTa
             rows.append((label, tuple(cells)))
         heads = ((base, (tick(ends[0]), tick(ends[1])) if ends else None) for base, ends in ranges.items())
         yield SliceTable(dimension, tuple(heads), tuple(rows), len(ranked) - len(kept))
+
+
+def _family_table(suite: Json, family: Family, limits: dict[str, list[Threshold]]) -> SliceTable:
+    """The judgements that share measurements, as a table like that of slices: the rates, in the judgements' order."""
+    measurements = suite["measurements"]
+    rates = [
+        place
+        for place, measure in enumerate(family.measures)
+        if any(_declared(suite, names[place] or "").get("high") == 1 for _, names in family.rows)
+    ]
+    ranges = {}
+    for place in rates:
+        own = [name for _, names in family.rows if (name := names[place]) is not None]
+        ranges[place] = _range(suite, own[0], [measurements[name] for name in own]) if own else None
+    rows = []
+    for judgement, names in family.rows:
+        cells = [
+            None
+            if (name := names[place]) is None
+            else _slice_cell(suite, name, measurements[name], limits.get(name, []), ranges[place])
+            for place in rates
+        ]
+        rows.append((judgement, tuple(cells)))
+    heads = (
+        (family.measures[place], (tick(ends[0]), tick(ends[1])) if ends else None) for place, ends in ranges.items()
+    )
+    return SliceTable("judgement", tuple(heads), tuple(rows), len(family.silent))
 
 
 def _range(suite: Json, base: str, measurements: Sequence[Json | None]) -> tuple[float, float] | None:
