@@ -35,8 +35,8 @@ def view_of(documents, suite, **more):
 
 
 def test_few_judgements_stay_a_list(suite_of):
-    assert family_of(suite_of(7)) is None
-    assert family_of(suite_of(8)) is not None
+    assert family_of(suite_of(3)) is None
+    assert family_of(suite_of(4)) is not None
 
 
 def test_the_text_has_a_row_for_each_and_says_how_many_say_nothing(documents, suite_of):

@@ -10,7 +10,7 @@ from yb_eval.reports.findings import split_slice
 from yb_eval.reports.view import Json
 
 #: From how many judgements on that share this many measurements they are shown as a table.
-_MEMBERS, _SHARED = 8, 3
+_MEMBERS, _SHARED = 4, 3
 
 
 @frozen(slots=True)
