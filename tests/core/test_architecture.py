@@ -10,7 +10,7 @@ CORE = ROOT / "core" / "src" / "yb_eval"
 
 #: Floor of each room, as docs/architecture.md has it.
 FLOORS = {
-    "model": 0, "digest": 0, "expressions": 0, "statistics": 0, "errors": 0, "_lazy": 0,
+    "model": 0, "digest": 0, "expressions": 0, "statistics": 0, "errors": 0, "_lazy": 0, "batches": 0, "collecting": 0,
     "interfaces": 1, "discovery": 1, "plugins": 1, "hooks": 1, "options": 1,
     "datasets": 2, "targets": 2, "metrics": 2, "gates": 2, "executors": 2, "testing": 2, "scaffold": 2,
     "record": 3, "reports": 3, "builtin": 3,

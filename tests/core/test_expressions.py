@@ -31,10 +31,11 @@ class Values:
     def call(self, function: str, arguments: list[Any]) -> Any:
         if function == "lower":
             return self.lookup(f"lower {arguments[0].name}")
-        return max(self.lookup(a.name) if isinstance(a, Reference) else a for a in arguments)
+        choose = min if function == "least" else max
+        return choose(self.lookup(a.name) if isinstance(a, Reference) else a for a in arguments)
 
 
-WORDS = Vocabulary(functions={"lower": 1, "largest": 2})
+WORDS = Vocabulary(functions={"lower": 1, "largest": 2, "least": range(1, 4)})
 
 
 def value(text: str, **values: Any) -> Any:
@@ -61,6 +62,13 @@ def value(text: str, **values: Any) -> Any:
         ("'b' in tags", True),
         ("nested.name >= 2", True),
         ("largest(x, 2)", 2),
+        ("least(x)", 0.5),
+        ("least(x, 2, -1)", -1),
+        ("7 % 4 + 7.5 % 2", 4.5),
+        ("1 if flag else 2", 1),
+        ("1 if x > 1 else 2 if flag else 3", 2),
+        ("x / (x - x) if x < 0 else -x", -0.5),
+        ("(x > 1 if flag else x < 1) or flag", True),
         ("largest(x, nested.name)", 2),
         ("  (\n x \n)  ", 0.5),
     ],
@@ -77,7 +85,14 @@ def test_slices_and_bounds_are_looked_up_by_their_full_name() -> None:
 
 
 def test_every_operand_is_evaluated_so_a_missing_one_never_hides() -> None:
-    for text in ("true or unknown > 1", "false and unknown > 1", "1 > 2 > unknown"):
+    texts = (
+        "true or unknown > 1",
+        "false and unknown > 1",
+        "1 > 2 > unknown",
+        "1 if true else unknown",
+        "unknown if false else 1",
+    )
+    for text in texts:
         with pytest.raises(Missing, match="unknown"):
             value(text)
 
@@ -88,7 +103,23 @@ def test_an_absent_value_is_in_no_order_with_anything() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x / 0 > 1", "x + 'a'", "x + true", "not x", "x and true", "-flag", "x < 'a'", "1 in x", "word * 3"]
+    "text",
+    [
+        "x / 0 > 1",
+        "x % 0",
+        "word % 2",
+        "1 if x else 2",
+        "1 if null else 2",
+        "x + 'a' if flag else 1",
+        "x + 'a'",
+        "x + true",
+        "not x",
+        "x and true",
+        "-flag",
+        "x < 'a'",
+        "1 in x",
+        "word * 3",
+    ],
 )
 def test_what_cannot_be_evaluated_is_missing_and_never_a_verdict(text: str) -> None:
     with pytest.raises(Missing):
@@ -114,7 +145,6 @@ def test_arithmetic_cannot_leave_the_finite_numbers() -> None:
         "(x := 1)",
         "x ** 2",
         "x // 2",
-        "x % 2",
         "x @ y",
         "x | y",
         "~x",
@@ -127,7 +157,8 @@ def test_arithmetic_cannot_leave_the_finite_numbers() -> None:
         "b'x'",
         "1j",
         "...",
-        "x if y else z",
+        "x if y",
+        "x if y := 1 else z",
         "x[0]",
         "x[y]",
         "x[1:2]",
@@ -142,6 +173,8 @@ def test_arithmetic_cannot_leave_the_finite_numbers() -> None:
         "lower(**x)",
         "lower()",
         "lower(x, y)",
+        "least()",
+        "least(1, 2, 3, 4)",
         "upper(x)",
         "__import__('os')",
         "true(1)",
@@ -208,6 +241,51 @@ def test_comparisons_with_numbers_are_told_with_the_symbol_as_seen_from_the_name
         (Reference("x"), "<=", 3.0),
         (Reference("y"), "==", 2.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("x > 1", True),
+        ("not x", True),
+        ("x > 1 if y > 2 else not z", True),
+        ("x > 1 if y > 2 else z", False),
+        ("x", False),
+        ("1 if x > 1 else 0", False),
+    ],
+)
+def test_a_condition_is_told_by_its_form(text: str, condition: bool) -> None:
+    assert Expression.parse(text).is_condition is condition
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x > 1", "0 < x <= 1 and not y == 'a'", "y in ['a', 'b'] or 1 < 2", "x > 1 if y != null else true", "-1 < x['a']"],
+)
+def test_an_expression_of_comparisons_with_constants_changes_in_steps(text: str) -> None:
+    assert Expression.parse(text, WORDS).is_stepwise
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "x > y", "0 < x < y", "x + 1 > 2", "least(x) > 1", "x in [1, 2]", "'a' in x", "x > 1 if y else z > 1"]
+)
+def test_an_expression_where_a_name_stands_elsewhere_does_not_change_in_steps(text: str) -> None:
+    assert not Expression.parse(text, WORDS).is_stepwise
+
+
+@given(
+    st.floats(-2, 2),
+    st.sampled_from(["0 <= x < 1 or x == -1", "not (x > 0.5) and x != 0", "x < 1 if x > 0 else x > -1"]),
+)
+def test_between_two_numbers_of_its_comparisons_a_stepwise_expression_keeps_its_value(x: float, text: str) -> None:
+    expression = Expression.parse(text)
+    steps = sorted({number for _, _, number in expression.comparisons()})
+    if x in steps:
+        return
+    low = max((step for step in steps if step < x), default=-3.0)
+    high = min((step for step in steps if step > x), default=3.0)
+    values = {expression.evaluate(Values({"x": each})) for each in (x, (low + high) / 2)}
+    assert len(values) == 1
 
 
 def test_an_expression_survives_pickling() -> None:

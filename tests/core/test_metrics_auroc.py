@@ -87,3 +87,9 @@ def test_a_score_that_is_no_number_ends_the_run():
 
 def test_the_laws_of_metrics_hold():
     check_metric(Auroc(), outcomes([(True, 0.9), (False, 0.1), (True, 0.3), (False, 0.3)] * 5))
+
+
+def test_several_labels_may_be_the_positive_ones():
+    pairs = [("good", 0.9), ("fair", 0.8), ("bad", 0.1), ("awful", 0.3)]
+    assert measured(outcomes(pairs), Auroc(positive=frozenset({"good", "fair"}))).value == 1.0
+    assert measured(outcomes(pairs), Auroc(positive="bad")).value == 0.0

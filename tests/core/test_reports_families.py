@@ -67,3 +67,34 @@ def test_html_draws_it_and_a_gated_measurement_keeps_its_row(documents, suite_of
     assert "By judgement" in report
     assert "eval_3.accuracy" in report and "eval_4.accuracy" not in report
     assert "Judgements of which nothing was measured are not shown: 1." in report
+
+
+def test_measurements_that_say_nothing_of_any_judgement_have_no_column(documents, suite_of):
+    suite = suite_of(6)
+    for number in range(6):
+        suite["measurements"][f"eval_{number}.recall"] = documents.rate(0, 0)
+        suite["measurements"][f"eval_{number}.asked"] = documents.count(0, 40)
+    assert family_of(suite).measures == ("accuracy", "pass_rate")
+    report = "".join(text(view_of(documents, suite, width=110)))
+    assert "recall" not in report and "asked" not in report
+
+
+def test_where_nothing_was_measured_every_report_says_just_that(documents, suite_of):
+    view = view_of(documents, suite_of(0, silent=5), width=80)
+    report = "".join(text(view))
+    assert "5 judgements of which nothing was measured" in report and "eval_0" not in report
+    assert "Nothing was measured of 5 judgements." in "".join(REPORTERS["markdown"](view))
+    assert "Nothing was measured of any of the 5." in "".join(REPORTERS["html"](view))
+
+
+def test_html_shows_counts_without_a_plot(documents, suite_of):
+    report = "".join(REPORTERS["html"](view_of(documents, suite_of(5))))
+    assert '<td class="tabular" colspan="2">40</td>' in report
+
+
+def test_what_a_suite_says_of_its_run_is_in_every_report(documents, suite_of):
+    suite = {**suite_of(4), "details": {"summary": ["the backend <abstains>"]}}
+    view = view_of(documents, suite)
+    assert "the backend <abstains>" in "".join(text(view))
+    assert "the backend &#60;abstains&#62;" in "".join(REPORTERS["markdown"](view))
+    assert "the backend &lt;abstains&gt;" in "".join(REPORTERS["html"](view))

@@ -17,6 +17,7 @@ from yb_eval_guards import Scanner, scan, scan_many
 from yb_eval_guards.detectors.phrases import PhraseTable
 from yb_eval_guards.detectors.secrets import load_secret_rules
 from yb_eval_guards.engine import Engine, FeaturePattern, build_engine
+from yb_eval_guards.engine.protocol import BORDER
 from yb_eval_guards.features import FeatureTable, build_features
 from yb_eval_guards.tables import load_table
 
@@ -133,17 +134,18 @@ def test_matches_never_cross_from_one_text_into_the_next(scanners: dict[str, Sca
         assert scanner.scan_many(["4111 1111", "1111 1111", "ignore all previous", "instructions"]) == [[], [], [], []]
 
 
-class _Everything:
+class _Everything(Engine):
     """An engine that announces every detector for every text, but only the readings that are there."""
 
-    name = "re2"
+    name = "re2"  # type: ignore[assignment]
 
     def __init__(self, engine: Engine, table: FeatureTable) -> None:
         self._engine = engine
         self._all = sum(bit for name, bit in table.bits.items() if name not in READINGS)
 
-    def features(self, texts: list[bytes]) -> list[int]:
-        return [features | self._all for features in self._engine.features(texts)]
+    def seen(self, buffer: bytes) -> dict[int, int]:
+        seen = self._engine.seen(buffer)
+        return {place: seen.get(place, 0) | self._all for place in range(buffer.count(BORDER) - 1)}
 
 
 def _without_leet(found: list[list[object]]) -> list[list[object]]:
@@ -153,7 +155,7 @@ def _without_leet(found: list[list[object]]) -> list[list[object]]:
 def test_no_feature_announces_too_little(texts: list[str], table: FeatureTable) -> None:
     scanner, thorough = Scanner(strength="warn"), Scanner(strength="warn")
     thorough.scan("compile, so that there is an engine to take the place of")
-    thorough._engine = _Everything(thorough._engine, table)  # type: ignore[assignment]
+    thorough._engine = _Everything(thorough._engine, table)
     expected, found = thorough.scan_many(texts), scanner.scan_many(texts)
     # Leet writing is announced for the English sets named in the table only.
     assert _without_leet(found) == _without_leet(expected)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
 """Finding plugins by package metadata alone: nothing of them is imported here.
 
-Two entry-point groups. `yb_eval.suites`: the entry point's name is the suite's name, its object a pluggy plugin with
-`yb_eval_suite()`. `yb_eval.plugins`: cross-cutting plugins with any of the other hooks.
+Three entry-point groups. `yb_eval.suites`: the entry point's name is the suite's name, its object a pluggy plugin with
+`yb_eval_suite()`. `yb_eval.plugins`: cross-cutting plugins with any of the other hooks, loaded at each run.
+`yb_eval.detectors`: plugins with `yb_eval_detectors()`, loaded when something asks for detectors.
 
 `YB_EVAL_PLUGINS=a,b` is an allow-list of entry-point or distribution names; `YB_EVAL_DISABLE_PLUGINS=1` loads none
 but those."""
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 SUITES = "yb_eval.suites"
 PLUGINS = "yb_eval.plugins"
+DETECTORS = "yb_eval.detectors"
+_GROUPS = (SUITES, PLUGINS, DETECTORS)
 
 
 # A named tuple: `yb-eval list` needs no other class, and importing attrs would be a fifth of its time.
@@ -54,12 +57,12 @@ def _scan(path: tuple[str, ...]) -> list[Found]:
     for distribution in distributions():
         # Most distributions are none of ours: look at the text before anything is parsed.
         text = distribution.read_text("entry_points.txt") or ""
-        if SUITES not in text and PLUGINS not in text:
+        if not any(group in text for group in _GROUPS):
             continue
         headers = _headers(distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "")
         owner, version = headers.get("Name") or "an unnamed distribution", headers.get("Version", "?")
         for point in distribution.entry_points:
-            if point.group in (SUITES, PLUGINS):
+            if point.group in _GROUPS:
                 found = Found(point.name, point.group, owner, version, point.value, headers.get("Summary", ""), point)
                 # The same distribution can be on sys.path twice (an editable install and its build folder).
                 listed.setdefault((point.group, point.name, owner, point.value), found)

@@ -11,6 +11,7 @@ from attrs import evolve
 from yb_eval.errors import printable
 from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import composed_plan_id
+from yb_eval.reports.wording import plural
 from yb_eval.runoptions import SuiteRequest
 
 SCHEMA = "yb-eval/dry-run/1"
@@ -55,7 +56,7 @@ def as_text(document: Mapping[str, Any]) -> Iterator[str]:
     for suite in document["suites"]:
         data = suite["datasets"][0]
         times = f", {suite['repeats']} times" if suite["repeats"] > 1 else ""
-        yield f"\n{suite['name']}\n  {data['count']} samples of {data['id']}@{data['revision_id'][:12]}{times}\n"
+        yield f"\n{suite['name']}\n  {plural(data['count'], 'sample')} of {data['id']}@{data['revision_id'][:12]}{times}\n"
         yield f"  target {printable(suite['target'])}\n"
         for note in suite["notes"]:
             yield f"  note: {printable(note)}\n"

@@ -2,8 +2,9 @@
 
 `precision >= 0.98 and lower(recall["lang:ru"]) >= 0.9` is read once with `Expression.parse`, which refuses unknown
 names and functions, and evaluated against a `Scope`. It is Python's own grammar (`ast`), of which only this is let
-through: `and or not`, comparisons (chained too), `in`, `+ - * /`, numbers, strings, `true false null`, lists and
-tuples of constants, names, dotted names, `name["key"]` and calls of the functions that the scope offers.
+through: `and or not`, comparisons (chained too), `in`, `a if condition else b`, `+ - * / %`, numbers, strings, `true
+false null`, lists and tuples of constants, names, dotted names, `name["key"]` and calls of the functions that the scope
+offers.
 
 There is no attribute access on values, no assignment, no comprehension and no power; numbers are the only operands of
 arithmetic; text, node count and depth are limited: an expression can neither escape nor run long.
@@ -15,6 +16,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from attrs import frozen
@@ -32,6 +34,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
 }
 _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, Callable[[Any, Any], bool]]] = {
     ast.Lt: ("<", operator.lt),
@@ -82,12 +85,12 @@ class Reference:
 class Vocabulary:
     """The names and functions an expression may use; `names=None` allows any name.
 
-    `functions` maps each function to the number of arguments it takes. `keyed` holds the names that take `["key"]`
-    (`None`: all do).
+    `functions` maps each function to the number of arguments it takes, or to the range of numbers it may take. `keyed`
+    holds the names that take `["key"]` (`None`: all do).
     """
 
     names: frozenset[str] | None = None
-    functions: Mapping[str, int] = {}
+    functions: Mapping[str, int | range] = {}
     keyed: frozenset[str] | None = None
 
     def check(self, reference: Reference, text: str) -> None:
@@ -125,10 +128,10 @@ class Expression:
                 raise ExpressionError(
                     f"unknown function {function!r} in {shorten(text)}", hint=nearest(function, words.functions)
                 )
-            if arguments != words.functions[function]:
-                raise ExpressionError(
-                    f"{function}() takes {words.functions[function]} argument(s), not {arguments}, in {shorten(text)}"
-                )
+            takes = words.functions[function]
+            if arguments not in (takes if isinstance(takes, range) else (takes,)):
+                counts = f"{takes[0]} to {takes[-1]}" if isinstance(takes, range) else takes
+                raise ExpressionError(f"{function}() takes {counts} argument(s), not {arguments}, in {shorten(text)}")
         for reference in expression.references():
             words.check(reference, text)
         return expression
@@ -154,9 +157,13 @@ class Expression:
     @property
     def is_condition(self) -> bool:
         """Whether the expression as a whole is true or false by its form, rather than a number."""
-        root = self._root
-        negated = isinstance(root, ast.UnaryOp) and isinstance(root.op, ast.Not)
-        return negated or isinstance(root, ast.BoolOp | ast.Compare)
+        return _is_condition(self._root)
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether its value can only change where a name crosses one of the numbers of `comparisons()`, or is another
+        text: every name stands in a comparison with constants, and nowhere else."""
+        return _is_stepwise(self._root)
 
     @property
     def function(self) -> str | None:
@@ -225,6 +232,8 @@ def _allow(node: ast.expr, text: str, depth: int) -> None:
     match node:
         case ast.BoolOp(values=children):
             pass
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            children = [test, body, orelse]
         case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.UAdd(), operand=operand):
             children = [operand]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
@@ -301,6 +310,32 @@ def _is_constant(node: ast.expr) -> bool:
     return word or isinstance(node, ast.Constant) or _number(node) is not None
 
 
+def _is_condition(node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _is_condition(node.body) and _is_condition(node.orelse)
+    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negated or isinstance(node, ast.BoolOp | ast.Compare)
+
+
+def _is_stepwise(node: ast.expr) -> bool:
+    match node:
+        case ast.BoolOp() | ast.IfExp() | ast.UnaryOp(op=ast.Not()):
+            return all(_is_stepwise(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+        case ast.Compare(left=left, ops=ops, comparators=rights):
+            return all(map(_is_step, [left, *rights], ops, rights))
+    return _is_constant(node)
+
+
+def _is_step(left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+    if isinstance(op, ast.In | ast.NotIn):
+        # The numbers of a list are not among `comparisons()`.
+        texts = isinstance(right, ast.List | ast.Tuple) and all(_number(item) is None for item in right.elts)
+        return texts and (_is_constant(left) or _reference(left) is not None)
+    return (_is_constant(left) and (_is_constant(right) or _reference(right) is not None)) or (
+        _reference(left) is not None and _is_constant(right)
+    )
+
+
 def _subject(node: ast.expr) -> Reference | None:
     if isinstance(node, ast.Call) and len(node.args) == 1 and getattr(node.func, "id", "") in ("lower", "upper"):
         return _reference(node.args[0])
@@ -321,6 +356,12 @@ def _evaluate(node: ast.expr, scope: Scope) -> Any:
         case ast.BoolOp(op=op, values=operands):
             values = [_truth(_evaluate(operand, scope)) for operand in operands]
             return all(values) if isinstance(op, ast.And) else any(values)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            taken, other = (body, orelse) if _truth(_evaluate(test, scope)) else (orelse, body)
+            # A missing name is missing in either branch; what the other branch would have divided by is of no interest.
+            with suppress(TypeError, ZeroDivisionError, OverflowError):
+                _evaluate(other, scope)
+            return _evaluate(taken, scope)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return not _truth(_evaluate(operand, scope))
         case ast.UnaryOp(op=op, operand=operand):

@@ -6,7 +6,7 @@ Mark an implementation with `@yb_eval.hookimpl`; a hook may leave out arguments 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -54,6 +54,20 @@ def yb_eval_executors() -> Mapping[str, Callable[[int], Any]]:  # type: ignore[e
 @hookspec
 def yb_eval_reporters() -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
     """Format (`--report FORMAT=PATH`) -> a function of a `yb_eval.reports.RunView` that yields the report's text."""
+
+
+@hookspec
+def yb_eval_detectors() -> Mapping[str, Callable[[str], Sequence[Mapping[str, Any]]]]:  # type: ignore[empty-body]
+    """Name -> a detector of sensitive data: a thread-safe function of a text that returns what it found in it.
+
+    A finding is `{"type", "start", "end", "confidence"}` and may have a `kind`, narrower than its type. Offsets are code
+    points of the text, end exclusive; confidence is 0..1. The datum itself is in no finding. The function may have two
+    attributes: `types`, all types that it looks for, and `fingerprint`, 64 hex characters that identify what decides its
+    findings; it enters the ids of runs that use the detector.
+
+    The entry point of such a plugin is in the group `yb_eval.detectors`. It is not loaded at each run, but when a suite asks
+    for detectors: `load_extensions(DETECTORS).provide("yb_eval_detectors")`.
+    """
 
 
 @hookspec

@@ -197,7 +197,7 @@ class Context:
     suffix, for `RowDataset(path, formats=context.formats)`. `settings` (`yb_eval.targets.Settings`) holds the run's
     time limits, retries and jobs, for a suite that opens connections of its own. `against` says whether there is a
     baseline. `store` is a folder where a plugin may keep content-addressed files of its own (a fitted model).
-    `seed` is the run's.
+    `seed` is the run's, `repeats` how often each sample is evaluated.
     """
 
     target: str
@@ -207,6 +207,7 @@ class Context:
     against: bool = False
     seed: int = 0
     store: Path | None = None
+    repeats: int = 1
 
 
 @frozen(slots=True, kw_only=True)

@@ -116,11 +116,11 @@ class Extensions:
         return caller
 
 
-def load_extensions() -> Extensions:
-    """Every allowed plugin of the group `yb_eval.plugins`; a broken one is reported and the others stand."""
+def load_extensions(group: str = PLUGINS) -> Extensions:
+    """Every allowed plugin of the entry-point group `group`; a broken one is reported and the others stand."""
     plugins: list[Loaded] = []
     broken: dict[str, str] = {}
-    for name, claims in find(PLUGINS).items():
+    for name, claims in find(group).items():
         # Core's own formats, targets and reporters come in by this same door and are always let in.
         permitted = [found for found in claims if found.distribution == "yb-eval-core" or allowed(found)]
         if len(permitted) > 1:

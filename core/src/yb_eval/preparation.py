@@ -120,6 +120,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
             against=baseline is not None,
             seed=run.seed,
             store=environment.store.root / "plugins" / request.suite.name,
+            repeats=run.repeats,
         ),
     )
     if opener.opened is None and opener.spec != "builtin":

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from attrs import asdict, define
 
+from yb_eval.collecting import seldom
 from yb_eval.errors import EvaluationError, StoreError
 from yb_eval.gates import decide
 from yb_eval.model import Comparison, Measurement, Measurements, Sample, Verdict, VerdictWord
@@ -53,7 +54,7 @@ def evaluate(prepared: Prepared, store: Store, progress: Progress | None = None,
     Raises `NotMeasured` errors for what leaves no trustworthy result; the outcomes so far are kept for `--resume`.
     """
     opened = (resume if prepared.request.run.resume and not anew else begin)(store, prepared.plan_id, prepared.content)
-    with opened as log:
+    with opened as log, seldom():
         states, wrong = _fold(prepared, log, progress or _silent)
         measurements = _measurements(prepared.fold, states)
         size, count = log.size, log.count

@@ -28,6 +28,7 @@ from typing import Any
 import attrs
 import orjson
 
+from yb_eval.batches import OutcomeBatch
 from yb_eval.digest import HEX_ID, finite_json, revision_id
 from yb_eval.errors import ExpressionError, YbEvalError, shorten
 from yb_eval.interfaces import Context, Dataset, Evaluator, Gate, Metric, Plan, Suite, Target
@@ -81,6 +82,8 @@ def check_metric(metric: Metric[Any], outcomes: Sequence[Outcome], *, seed: int 
     first = _said(metric.finish(state))
     _require(_said(metric.finish(state)) == first, f"{label}: finish() changes the state")
     _require(_said(metric.finish(metric.add(state, outcomes[half:]))) == whole, f"{label}: finish() spoils the state")
+    together = _alike(outcomes)
+    _require(measure([together]) == whole, f"{label} measures alike outcomes differently as an OutcomeBatch")
     _require(measure([outcomes], _pickled(metric, label)) == whole, f"{label} measures differently once pickled")
     _require(outcomes == before, f"{label} changes the outcomes it is given")
 
@@ -320,6 +323,16 @@ def _merge_balanced(metric: Metric[Any], states: Sequence[Any]) -> Any:
 
 def _batches(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _alike(outcomes: Sequence[Outcome]) -> OutcomeBatch:
+    """The outcomes as a batch, those that differ in their id alone of one kind."""
+    kinds: dict[bytes, tuple[int, Outcome]] = {}
+    which = []
+    for outcome in outcomes:
+        kind = attrs.evolve(outcome, id="")
+        which.append(kinds.setdefault(pickle.dumps(kind), (len(kinds), kind))[0])
+    return OutcomeBatch([outcome.id for outcome in outcomes], [kind for _, kind in kinds.values()], which)
 
 
 def _said(measurements: Sequence[Measurement]) -> bytes:

@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import define, frozen
 
+from yb_eval.batches import OutcomeBatch, SampleBatch, alike
 from yb_eval.errors import EvaluationError, YbEvalError, shorten
 from yb_eval.interfaces import Evaluator, Metric
 from yb_eval.model import Outcome, Sample
 from yb_eval.plugins import describe
-from yb_eval.record.outcomes import encode
+from yb_eval.record.outcomes import encode_all
 
 
 @define(slots=True)
@@ -72,18 +73,19 @@ class BatchWork:
     fold: Fold
 
     def __call__(self, batch: Sequence[Sample]) -> Shard:
-        samples = list(batch)
+        samples: Sequence[Sample] = batch if isinstance(batch, SampleBatch) else list(batch)
         runs = [self._evaluate(samples, repeat) for repeat in range(self.fold.repeats)]
         outcomes = runs[0] if len(runs) == 1 else [outcome for group in zip(*runs, strict=True) for outcome in group]
-        log = b"".join(map(encode, outcomes))
+        log = encode_all(outcomes)
         try:
             states = self.fold.add(self.fold.start(), outcomes)
         except Exception as error:
             raise EvaluationError(f"a metric failed: {describe(error)}") from error
-        return Shard(log, states, len(outcomes), sum(outcome.correct is False for outcome in outcomes))
+        wrong = sum(times * sum(o.correct is False for o in part) for part, times in alike(outcomes))
+        return Shard(log, states, len(outcomes), wrong)
 
-    def _evaluate(self, samples: list[Sample], repeat: int) -> Sequence[Outcome]:
-        asked = samples if repeat == 0 else [sample.again(repeat) for sample in samples]
+    def _evaluate(self, samples: Sequence[Sample], repeat: int) -> Sequence[Outcome]:
+        asked = samples if repeat == 0 else _again(samples, repeat)
         try:
             outcomes = self.evaluator.evaluate(asked)
         except YbEvalError:
@@ -92,10 +94,25 @@ class BatchWork:
             raise EvaluationError(f"the evaluator failed: {describe(error)}") from error
         if len(outcomes) != len(asked):
             raise EvaluationError(f"the evaluator gave {len(outcomes)} outcomes for {len(asked)} samples")
-        for sample, outcome in zip(asked, outcomes, strict=True):
-            if outcome.id != sample.id or outcome.repeat != repeat:
-                raise EvaluationError(
-                    f"the evaluator gave the outcome of {shorten(outcome.id)} (repeat {outcome.repeat}) where that of "
-                    f"{shorten(sample.id)} (repeat {repeat}) belongs"
-                )
+        if not _belong(outcomes, asked, repeat):
+            for sample, outcome in zip(asked, outcomes, strict=True):
+                if outcome.id != sample.id or outcome.repeat != repeat:
+                    raise EvaluationError(
+                        f"the evaluator gave the outcome of {shorten(outcome.id)} (repeat {outcome.repeat}) where that "
+                        f"of {shorten(sample.id)} (repeat {repeat}) belongs"
+                    )
         return outcomes
+
+
+def _again(samples: Sequence[Sample], repeat: int) -> Sequence[Sample]:
+    return samples.again(repeat) if isinstance(samples, SampleBatch) else [s.again(repeat) for s in samples]
+
+
+def _belong(outcomes: Sequence[Outcome], asked: Sequence[Sample], repeat: int) -> bool:
+    """Whether two batches, read as wholes, show that each outcome is that of its sample."""
+    return (
+        isinstance(outcomes, OutcomeBatch)
+        and isinstance(asked, SampleBatch)
+        and list(outcomes.ids) == list(asked.ids)
+        and all(kind.repeat == repeat for kind in outcomes.kinds)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -13,6 +14,9 @@ from yb_eval.errors import YbEvalError
 from yb_eval.interfaces import Context, Plan, Suite, Target
 from yb_eval.options import OptionInfo, describe, structure
 from yb_eval.plugins import load_suite
+
+#: From so many judgements on a measurement that they share is told once.
+_MANY = 4
 
 
 @click.command("describe")
@@ -66,9 +70,11 @@ def plan_of(suite: Suite[Any], options: Any) -> Plan:
 
 
 def _option(info: OptionInfo) -> dict[str, Any]:
-    default = info.default if isinstance(info.default, str | int | float | bool | None) else str(info.default)
+    default: Any = info.default if isinstance(info.default, str | int | float | bool | None) else str(info.default)
     if isinstance(info.default, Path):
         default = info.default.name
+    elif isinstance(info.default, tuple | list):
+        default = [*map(str, info.default)]
     return {"name": info.name, "help": info.help, "default": default, "choices": list(info.choices)}
 
 
@@ -78,7 +84,7 @@ def _text(document: dict[str, Any]) -> list[str]:
     lines = [f"{document['suite']} ({document['plugin']})", document["summary"], ""]
     lines += ["Options", *_table((f"--{o['name']}", _with_default(o)) for o in document["options"]), ""]
     lines += ["Targets", *_table((f"--target {name}", help) for name, help in document["targets"].items()), ""]
-    lines += ["Measurements", *_table((_measured(m), m["help"]) for m in document["measurements"]), ""]
+    lines += ["Measurements", *_measurements(document["measurements"]), ""]
     lines += ["Gates", *(f"  {gate['severity']}: {gate['gate']}" for gate in document["gates"]), ""]
     for key, title in (("request", "A target is asked (JSON Schema)"), ("answer", "and answers (JSON Schema)")):
         if document[key]:
@@ -91,13 +97,35 @@ def _text(document: dict[str, Any]) -> list[str]:
     return [f"{line}\n" for line in lines[:-1]]
 
 
+def _measurements(measurements: list[dict[str, Any]]) -> list[str]:
+    """A line for each; those that many judgements share have one line for all of them."""
+    sharing: dict[str, dict[str, None]] = {}
+    for measurement in measurements:
+        judgement, dot, measure = measurement["name"].rpartition(".")
+        if dot:
+            sharing.setdefault(measure, {})[judgement] = None
+    shared = {measure: tuple(judgements) for measure, judgements in sharing.items() if len(judgements) >= _MANY}
+    rows: dict[str, str] = {}
+    for measurement in measurements:
+        judgement, dot, measure = measurement["name"].rpartition(".")
+        of_all = dot and measure in shared
+        rows.setdefault(
+            _measured({**measurement, "name": f"NAME.{measure}"} if of_all else measurement), measurement["help"]
+        )
+    lines = _table(rows.items())
+    for judgements in dict.fromkeys(shared.values()):
+        lines += wrap(f"NAME is one of {', '.join(judgements)}", 100, initial_indent="  ", subsequent_indent="  ")
+    return lines
+
+
 def _measured(measurement: dict[str, Any]) -> str:
     return str(measurement["name"]) + ('["..."]' if measurement["sliced"] else "")
 
 
 def _with_default(option: dict[str, Any]) -> str:
-    shown = option["default"] not in (None, "", "()", False)
-    return str(option["help"]) + (f"  [default: {option['default']}]" if shown else "")
+    default = option["default"]
+    told = ", ".join(default) if isinstance(default, list) else default
+    return str(option["help"]) + (f"  [default: {told}]" if told not in (None, "", False) else "")
 
 
 def _table(rows: Any) -> list[str]:

@@ -22,6 +22,7 @@ from yb_eval.preparation import Environment, Prepared
 from yb_eval.record import Store, read_log
 from yb_eval.record.files import atomic
 from yb_eval.reports import Reporter, RunView
+from yb_eval.reports.wording import plural
 from yb_eval.runoptions import SuiteRequest
 
 
@@ -97,7 +98,9 @@ def view_of(report: dict[str, Any], store: Store) -> RunView:
 def _planned(plan_id: str, prepared: Sequence[Prepared]) -> None:
     note(f"plan {plan_id}")
     for one in prepared:
-        note(f"  {one.request.name}: {one.snapshot.count} samples of {one.snapshot.id}@{one.snapshot.revision_id[:12]}")
+        note(
+            f"  {one.request.name}: {plural(one.snapshot.count, 'sample')} of {one.snapshot.id}@{one.snapshot.revision_id[:12]}"
+        )
 
 
 @frozen(slots=True)

@@ -7,6 +7,9 @@ from typing import Any, TypeAlias, overload
 
 from attrs import frozen
 
+from yb_eval.batches import SampleBatch
+from yb_eval.datasets import blocks
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import Cells, Codec, RawRow
 from yb_eval.datasets.identity import check_id, check_tags, content_id
@@ -15,10 +18,6 @@ from yb_eval.model import Sample
 
 #: The bytes of rows at which a batch is closed, however few rows it has.
 BATCH_BYTES = 8 * 2**20
-
-#: What belongs to the sample: a row may have these whether or not its class declares them.
-SAMPLE_FIELDS = frozenset(("id", "tags"))
-
 
 #: What a checked row says: the id it gives itself, if any; the row as the suite reads it; its tags.
 Checked: TypeAlias = tuple[str | None, Any, tuple[str, ...]]
@@ -82,6 +81,11 @@ class RowDecoder:
             made = structure(data) if structure is not None else data
             samples.append(Sample(sample_id, made, tags, number if numbered else None))
         return samples
+
+    def block_check(self) -> BlockCheck | None:
+        """What checks many rows of JSON Lines at once; `None` where each must be looked at by itself."""
+        fields = blocks.plain_fields(self.row) if self.row is not None else None
+        return BlockCheck(fields, self.required) if fields is not None or self.row is None else None
 
     def _structure(self) -> Callable[[dict[str, Any]], Any] | None:
         if self.row is None:
@@ -157,3 +161,104 @@ class Batch(Sequence[Sample]):
         if self._samples is None:
             self._samples = self._decoder.samples(self._rows, self._ordinals)
         return self._samples
+
+
+class BlockBatch(SampleBatch):
+    """Samples as whole lines of JSON Lines that a `BlockCheck` has taken, decoded together when first looked into.
+
+    Pickles as the lines. `rows`, where they are still at hand, are what the lines say.
+    """
+
+    __slots__ = ("_block", "_count", "_decoder", "_first", "_repeat", "_rows", "_samples")
+
+    def __init__(
+        self,
+        decoder: RowDecoder,
+        first: int,
+        block: bytes,
+        count: int,
+        repeat: int = 0,
+        rows: blocks.Rows | None = None,
+    ) -> None:
+        """`count` lines, the first of which is number `first`."""
+        self._decoder = decoder
+        self._first = first
+        self._block = block
+        self._count = count
+        self._repeat = repeat
+        self._rows = rows
+        self._samples: list[Sample] | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        return blocks.column(self._decoded(), "id")
+
+    @property
+    def tags(self) -> list[tuple[str, ...]]:
+        rows = self._decoded()
+        if not any("tags" in row for row in rows):
+            return [()] * self._count
+        return list(map(tuple, blocks.column(rows, "tags", ())))
+
+    @property
+    def repeat(self) -> int:
+        return self._repeat
+
+    def column(self, name: str) -> list[Any]:
+        row = self._decoder.row
+        if row is None:
+            return blocks.column(self._decoded(), name)
+        fields = blocks.plain_fields(row)
+        assert fields is not None
+        return blocks.column(self._decoded(), name, fields[name].default)
+
+    def again(self, repeat: int) -> BlockBatch:
+        return BlockBatch(self._decoder, self._first, self._block, self._count, repeat, self._rows)
+
+    def take(self, indices: Sequence[int]) -> Batch:
+        """The batch of the samples at `indices`, still undecoded."""
+        lines = self._block.split(b"\n")
+        return Batch(self._decoder, [(self._first + index, lines[index]) for index in indices], {})
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self._made())
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        return self._made()[index]
+
+    def __repr__(self) -> str:
+        return f"<BlockBatch of {len(self)} samples>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (BlockBatch, (self._decoder, self._first, self._block, self._count, self._repeat))
+
+    def _decoded(self) -> blocks.Rows:
+        if self._rows is None:
+            self._rows = blocks.decode(self._block)
+        return self._rows
+
+    def _made(self) -> list[Sample]:
+        if self._samples is None:
+            numbers: Sequence[int | None] = range(self._first, self._first + self._count)
+            if not self._decoder.numbered:
+                numbers = [None] * self._count
+            repeats = [self._repeat] * self._count
+            self._samples = list(map(Sample, self.ids, self._data(), self.tags, numbers, repeats))
+        return self._samples
+
+    def _data(self) -> Sequence[Any]:
+        row = self._decoder.row
+        if row is None:
+            return self._decoded()
+        names = list(blocks.plain_fields(row) or ())
+        if not names:
+            return [row() for _ in range(self._count)]
+        columns = map(self.column, names)
+        return [row(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]

@@ -61,4 +61,15 @@ class Reader(Protocol):
         """The byte in the file at which row `number` starts, where that means anything."""
 
 
+class BlockReader(Reader, Protocol):
+    """A reader of lines of JSON, which can also hand them over many at a time; see `yb_eval.datasets.blocks`."""
+
+    def blocks(self) -> Iterator[tuple[int, bytes]] | None:
+        """All lines in blocks of (number of the first, lines with a LF between them); may be called again. `None` where
+        rows can only be had one by one."""
+
+    def cut(self, first: int, block: bytes) -> Iterator[RawRow]:
+        """The rows of a block that begins with line `first`."""
+
+
 Format = Callable[[Source], Reader]

@@ -10,11 +10,11 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import xxhash
+from attrs import frozen
 
 from yb_eval.datasets.faults import RowError, named
 from yb_eval.digest import content_key
@@ -61,6 +61,24 @@ def check_tags(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+@frozen(slots=True)
+class IdColumn:
+    """What an `IdCheck` wants to know of many given ids: a hash of eight bytes for each, and the place of the first that
+    has the form of a content id."""
+
+    hashes: bytes
+    looks_derived: int | None
+
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> IdColumn:
+        together = "\n".join(ids)  # an id holds no line break
+        folded = together if together.isascii() else "\n".join(map(_folded, ids))
+        derived = None
+        if together.startswith("x-") or "\nx-" in together:
+            derived = next((place for place, each in enumerate(ids) if _CONTENT_ID.match(each)), None)
+        return cls(array("Q", map(xxhash.xxh3_64_intdigest, folded.encode().split(b"\n"))).tobytes(), derived)
+
+
 class IdCheck:
     """Collects what is needed to find repeated ids and repeated content.
 
@@ -80,6 +98,12 @@ class IdCheck:
         if self._looks_derived is None and sample_id.startswith("x-") and _CONTENT_ID.match(sample_id):
             self._looks_derived = number
         self._given.append(_short_hash(sample_id))
+
+    def add_many(self, ids: IdColumn, first: int) -> None:
+        """`add_given` for rows that stand one after another, from row `first` on."""
+        self._given.frombytes(ids.hashes)
+        if self._looks_derived is None and ids.looks_derived is not None:
+            self._looks_derived = first + ids.looks_derived
 
     def add_content(self, raw: bytes, number: int) -> None:
         if self._without is None:
@@ -146,13 +170,14 @@ def repeated(hashes: array[int]) -> set[int]:
         if len(set(hashes)) == len(hashes):
             return set()
         return {value for value, count in Counter(hashes).items() if count > 1}
-    buckets = [array("Q") for _ in range(256)]
+    buckets = [array(hashes.typecode) for _ in range(256)]
+    add = [bucket.append for bucket in buckets]
     for value in hashes:
-        buckets[value >> 56].append(value)
+        add[value & 255](value)
     found: set[int] = set()
     for bucket in buckets:
-        ordered = sorted(bucket)
-        found.update(a for a, b in pairwise(ordered) if a == b)
+        if len(set(bucket)) < len(bucket):
+            found.update(value for value, count in Counter(bucket).items() if count > 1)
     return found
 
 

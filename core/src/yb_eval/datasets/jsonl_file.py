@@ -47,14 +47,23 @@ class JsonlReader:
         return self.lines.notes
 
     def rows(self) -> Iterator[RawRow]:
-        for first, lines in self.lines:
-            for number, raw in enumerate(lines, first):
-                if raw.endswith(b"\r"):
-                    raw = raw[:-1]
-                # White space in JSON's sense; anything else on a line is for the codec to refuse.
-                if not raw or (raw[0] <= 32 and not raw.strip(b" \t\r")):
-                    continue
-                yield number, raw
+        for first, block in self.lines.blocks():
+            yield from self.cut(first, block)
+
+    def blocks(self) -> Iterator[tuple[int, bytes]] | None:
+        """The lines as they stand, in blocks of (number of the first, lines with a LF between them); `None` where a
+        codec of another kind has its own idea of a row."""
+        return self.lines.blocks() if type(self.codec) is JsonCodec and self.codec.cells == "json" else None
+
+    def cut(self, first: int, block: bytes) -> Iterator[RawRow]:
+        """The rows of a block."""
+        for number, raw in enumerate(block.split(b"\n"), first):
+            if raw.endswith(b"\r"):
+                raw = raw[:-1]
+            # White space in JSON's sense; anything else on a line is for the codec to refuse.
+            if not raw or (raw[0] <= 32 and not raw.strip(b" \t\r")):
+                continue
+            yield number, raw
 
     def where(self, number: int, *, line: int = 1, path: str = "$") -> str:
         place = self.lines.where(number + line - 1)

@@ -33,25 +33,32 @@ class Lines:
         return [f"{self.source.name}: skipped the byte-order mark at the start"] if self._bom else []
 
     def __iter__(self) -> Iterator[tuple[int, list[bytes]]]:
+        for number, block in self.blocks():
+            yield number, block.split(b"\n")
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """The same lines in one piece: (number of the first line, lines with a LF between them)."""
         number = 1
         held: list[bytes] = []  # the beginning of a line whose end has not been read
         length = 0
         for piece in self.source.content():
-            lines = piece.split(b"\n")
-            length += len(lines[0])
+            first = piece.find(b"\n")
+            length += len(piece) if first < 0 else first
             if length > self._limit:
                 raise self._too_long(number)
-            held.append(lines[0])
-            if len(lines) == 1:
+            if first < 0:
+                held.append(piece)
                 continue
-            lines[0] = b"".join(held)
-            rest = lines.pop()
-            held, length = [rest], len(rest)
-            yield number, self._without_bom(lines) if number == 1 else lines
-            number += len(lines)
+            end = piece.rfind(b"\n")
+            held.append(piece[:end])
+            block = b"".join(held)
+            yield number, self._without_bom(block) if number == 1 else block
+            number += block.count(b"\n") + 1
+            held = [piece[end + 1 :]]
+            length = len(held[0])
         last = b"".join(held)
         if last:
-            yield number, self._without_bom([last]) if number == 1 else [last]
+            yield number, self._without_bom(last) if number == 1 else last
 
     def where(self, number: int) -> str:
         return f"{self.source.name}:{number}"
@@ -68,11 +75,11 @@ class Lines:
                 break
         return offset
 
-    def _without_bom(self, lines: list[bytes]) -> list[bytes]:
-        if lines[0].startswith(BOM):
+    def _without_bom(self, block: bytes) -> bytes:
+        if block.startswith(BOM):
             self._bom = True
-            lines[0] = lines[0][len(BOM) :]
-        return lines
+            return block[len(BOM) :]
+        return block
 
     def _too_long(self, number: int) -> DatasetError:
         return DatasetError(f"a line of more than {self._limit:,} bytes", where=self.where(number))

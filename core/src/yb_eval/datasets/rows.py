@@ -6,17 +6,20 @@ counts and eight bytes a row. `samples()` then reads the same bytes again, and d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attrs import define, field, frozen
 
-from yb_eval.datasets.batch import BATCH_BYTES, SAMPLE_FIELDS, Batch, Checked, RowDecoder
+from yb_eval.collecting import seldom
+from yb_eval.datasets.batch import BATCH_BYTES, Batch, BlockBatch, Checked, RowDecoder
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Elsewhere, Rows, cut
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
-from yb_eval.datasets.format import Format, RawRow, Reader
+from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
 from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates
 from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
 from yb_eval.datasets.suffixes import format_of
@@ -51,11 +54,25 @@ class RowSnapshot:
     _decoder: RowDecoder = field(repr=False)
     _repeated: set[int] = field(repr=False)
     _kept: list[Checked] | None = field(repr=False, default=None)
+    _by_block: bool = field(repr=False, default=False)
+    _kept_rows: Rows | None = field(repr=False, default=None)
 
     def samples(self, batch_size: int) -> Iterator[Sequence[Sample]]:
-        """Lazy batches of at most `batch_size` samples, or of 8 MiB; see `Batch`."""
+        """Lazy batches of at most `batch_size` samples, or of 8 MiB; see `Batch` and `BlockBatch`."""
         if batch_size < 1:
             raise ValueError(f"a batch has at least one sample, not {batch_size}")
+        return self._blocks(batch_size) if self._by_block else self._batches(batch_size)
+
+    def _blocks(self, batch_size: int) -> Iterator[Sequence[Sample]]:
+        kept, self._kept_rows = self._kept_rows, None  # given away once, as below
+        done = 0
+        for number, block in cast(BlockReader, self._reader).blocks() or ():
+            for first, lines, count in cut(number, block, batch_size):
+                rows = kept and kept[done : done + count]
+                yield BlockBatch(self._decoder, first, lines, count, rows=rows)
+                done += count
+
+    def _batches(self, batch_size: int) -> Iterator[Sequence[Sample]]:
         counter = OrdinalCounter(self._repeated) if self._repeated else None
         # What was kept of the check is given away once: who changes a row must not find it changed the next time.
         kept, self._kept = self._kept, None
@@ -91,6 +108,15 @@ class RowSnapshot:
         return revision_id(self.normalised_files())
 
 
+class OrderedMap(Protocol):
+    """What spreads the check of a large file: an executor (`yb_eval.executors`)."""
+
+    @property
+    def jobs(self) -> int: ...
+
+    def map(self, work: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]: ...
+
+
 @frozen(slots=True, kw_only=True)
 class RowDataset:
     """A dataset in one file of rows.
@@ -99,7 +125,8 @@ class RowDataset:
     `row` is the attrs class that rows become (`None`: they stay dicts). Every row may have an `id` and `tags`; a class
     that does not declare them need not know. `dataset_id` is the name in reports: by default what the file calls
     itself, or its name without suffixes. `format` overrides what the suffix says, `formats` is what suffixes are looked
-    up in. `required` names fields that rows without a class must have, not null and not empty.
+    up in. `required` names fields that rows without a class must have, not null and not empty. `executor`, where given,
+    checks the blocks of a large JSON Lines file; what is found is the same.
     """
 
     path: str | Path | Traversable = field(kw_only=False)
@@ -110,6 +137,7 @@ class RowDataset:
     formats: Mapping[str, Format] | None = None
     required: tuple[str, ...] = field(default=(), converter=tuple)
     memory_limit: int = MEMORY_LIMIT
+    executor: OrderedMap | None = field(default=None, eq=False, repr=False)
 
     @property
     def fields(self) -> frozenset[str] | None:
@@ -118,8 +146,9 @@ class RowDataset:
 
     def open(self) -> RowSnapshot:
         check = self._check()
-        for fault in check.faults():
-            raise fault
+        with seldom():
+            for fault in check.faults():
+                raise fault
         return check.snapshot()
 
     def examine(self, *, limit: int | None = None) -> tuple[RowSnapshot | None, list[DatasetError]]:
@@ -149,9 +178,13 @@ class _Check:
         self._decoder = RowDecoder(reader.codec, dataset.row, reader.numbered, dataset.required)
         self._ids = IdCheck()
         self._count = 0
+        self._seen = False
         #: What the rows say, while they are few: reading a small file a second time would cost as much as the first.
         self._kept: list[Checked] | None = []
+        self._kept_rows: Rows | None = []
         self._kept_bytes = 0
+        #: Whether the whole file could be read by blocks.
+        self._by_block = False
 
     def faults(self) -> Iterator[DatasetError]:
         """What is wrong, as it is found; the file is good if this ends without having yielded."""
@@ -163,11 +196,63 @@ class _Check:
             yield error
 
     def _faults_of_rows(self) -> Iterator[DatasetError]:
+        blocks = getattr(self._reader, "blocks", None)
+        check = self._decoder.block_check() if blocks is not None else None
+        found = blocks() if check is not None and blocks is not None else None
+        if check is None or found is None:
+            yield from self._faults_among(self._reader.rows())
+        else:
+            yield from self._faults_of_blocks(check, found)
+        if not self._seen:
+            size = self._source.digest(self._dataset.role).size
+            yield DatasetError("no rows" if size else "an empty file", where=self._source.name)
+
+    def _faults_of_blocks(self, check: BlockCheck, blocks: Iterator[tuple[int, bytes]]) -> Iterator[DatasetError]:
+        self._by_block = True
+        for number, block, taken in self._taken(check, blocks):
+            self._kept = None
+            if taken is None:
+                self._by_block = False
+                yield from self._faults_among(cast(BlockReader, self._reader).cut(number, block))
+                continue
+            self._seen = True
+            self._ids.add_many(taken.ids, number)
+            self._count += taken.count
+            if not self._still_few(len(block)) or taken.rows is None:
+                self._kept_rows = None
+            elif self._kept_rows is not None:
+                self._kept_rows += taken.rows
+
+    def _taken(
+        self, check: BlockCheck, blocks: Iterator[tuple[int, bytes]]
+    ) -> Iterator[tuple[int, bytes, CheckedBlock | None]]:
+        """Each block with what its check says, made here or, where the file is large, by the dataset's executor."""
+        executor = self._dataset.executor
+        if executor is None or executor.jobs == 1 or not self._source.large:
+            yield from ((number, block, check(block)) for number, block in blocks)
+            return
+        waiting: deque[tuple[int, bytes]] = deque()
+
+        def handed_out() -> Iterator[tuple[int, bytes]]:
+            for item in blocks:
+                waiting.append(item)
+                yield item
+
+        checked = executor.map(Elsewhere(check), handed_out())
+        try:
+            for taken in checked:
+                yield (*waiting.popleft(), taken)
+        finally:
+            close = getattr(checked, "close", None)
+            if close is not None:
+                close()
+
+    def _faults_among(self, rows: Iterator[RawRow]) -> Iterator[DatasetError]:
         check = self._decoder.checker()
         ids = self._ids
-        empty = True
-        for number, raw in self._reader.rows():
-            empty = False
+        self._kept_rows = None
+        for number, raw in rows:
+            self._seen = True
             try:
                 checked = check(raw)
             except RowError as error:
@@ -178,19 +263,15 @@ class _Check:
             else:
                 ids.add_given(checked[0], number)
             self._count += 1
-            if self._kept is not None:
-                self._keep(raw, checked)
-        if empty:
-            size = self._source.digest(self._dataset.role).size
-            yield DatasetError("no rows" if size else "an empty file", where=self._source.name)
+            if self._still_few(len(raw)) and self._kept is not None:
+                self._kept.append(checked)
 
-    def _keep(self, raw: bytes, checked: Checked) -> None:
-        assert self._kept is not None
-        self._kept_bytes += len(raw)
-        if self._kept_bytes <= KEPT_BYTES:
-            self._kept.append(checked)
-        else:
-            self._kept = None
+    def _still_few(self, size: int) -> bool:
+        """Counts bytes of rows, and lets go of what is kept when they are too many to keep."""
+        self._kept_bytes += size
+        if self._kept_bytes > KEPT_BYTES:
+            self._kept = self._kept_rows = None
+        return self._kept_bytes <= KEPT_BYTES
 
     def snapshot(self) -> RowSnapshot:
         dataset, reader = self._dataset, self._reader
@@ -211,6 +292,8 @@ class _Check:
             decoder=self._decoder,
             repeated=repeated,
             kept=self._kept,
+            by_block=self._by_block,
+            kept_rows=self._kept_rows,
         )
 
     def _faults_of_ids(self) -> Iterator[DatasetError]:

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from attrs import define, field, frozen
 
-from yb_eval.datasets.batch import Batch
+from yb_eval.datasets.batch import Batch, BlockBatch
 from yb_eval.errors import DatasetError, ExpressionError, shorten
 from yb_eval.expressions import Expression, Missing, Vocabulary
 from yb_eval.interfaces import Dataset, Snapshot
@@ -97,7 +97,8 @@ class SelectedSnapshot:
             if len(indices) == len(batch):
                 yield batch
             elif indices:
-                yield batch.take(indices) if isinstance(batch, Batch) else [batch[index] for index in indices]
+                lazy = isinstance(batch, Batch | BlockBatch)
+                yield batch.take(indices) if lazy else [batch[index] for index in indices]
 
     def normalised_revision(self) -> str:
         """The revision that the whole would have with LF line ends."""

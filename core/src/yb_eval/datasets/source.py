@@ -1,8 +1,8 @@
 """Where bytes come from: a file, a package's resource or standard input, opened once.
 
 The bytes that are hashed are the bytes that are evaluated. A file of up to `MEMORY_LIMIT` is read once and kept. A
-larger one stays open, so that replacing it changes nothing; it is read again for the evaluation, and each piece of
-`CHUNK` bytes must have the digest it had the first time before anything of it is used.
+larger one stays open, so that replacing it changes nothing; it is read again for the evaluation, and the bytes up to the
+end of each piece of `CHUNK` bytes must have the digest they had the first time before anything of it is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Source:
     ends in `.gz` is decompressed on the way: digests are of the bytes on disk, `content()` gives the text inside.
     """
 
-    __slots__ = ("__weakref__", "_data", "_digest", "_fd", "_inflated", "_lock", "_pieces", "name")
+    __slots__ = ("__weakref__", "_data", "_digest", "_fd", "_inflated", "_lock", "_own", "_pieces", "name")
 
     def __init__(self, name: str, *, data: bytes | None = None, fd: int | None = None) -> None:
         self.name = name
@@ -49,7 +49,9 @@ class Source:
         self._fd = fd
         self._lock = threading.Lock()
         self._inflated = name.endswith(".gz")
-        self._pieces: list[tuple[int, bytes]] | None = None  # (size, digest) of each chunk, once all were read
+        # Of each chunk, once all were read, its size and the digest of everything up to its end.
+        self._pieces: list[tuple[int, bytes]] | None = None
+        self._own: list[bytes] | None = None  # the digest of each chunk by itself, for those who skip some
         self._digest: tuple[int, str] | None = None
         if fd is not None:
             weakref.finalize(self, os.close, fd)
@@ -105,6 +107,11 @@ class Source:
             # The temporary file has no name any more (POSIX); its duplicate keeps the bytes alive.
             return cls(name, fd=os.dup(spool.fileno()))
 
+    @property
+    def large(self) -> bool:
+        """Whether it is read from the disk each time, since it is more than is kept in memory."""
+        return self._data is None
+
     def digest(self, role: str) -> FileDigest:
         """Size and sha256 of the bytes on disk; reads them through if nothing has yet."""
         if self._digest is None:
@@ -119,8 +126,16 @@ class Source:
         if self._pieces is None:
             yield from self._first_reading()
             return
-        for index in range(len(self._pieces)):
-            yield self._piece(index)
+        whole = hashlib.sha256()
+        place = 0
+        for size, digest in self._pieces:
+            piece = self._read(place, size)
+            if self._data is None:
+                whole.update(piece)
+                if whole.digest() != digest:
+                    raise self.changed()
+            place += size
+            yield piece
         self._check_end()
 
     def content(self) -> Iterator[bytes]:
@@ -140,7 +155,9 @@ class Source:
 
     def file(self) -> BinaryIO:
         """The bytes on disk as a seekable file, for formats with an index; every read is checked like `raw()`."""
-        self.digest("")
+        if self._own is None:
+            self.digest("")
+            self._own = [_piece_digest(piece) for piece in self.raw()] if self._data is None else []
         return io.BufferedReader(_Pieces(self), CHUNK)
 
     def _first_reading(self) -> Iterator[bytes]:
@@ -149,17 +166,16 @@ class Source:
         size = 0
         while piece := self._read(size, CHUNK):
             whole.update(piece)
-            pieces.append((len(piece), b"" if self._data is not None else _piece_digest(piece)))
+            pieces.append((len(piece), b"" if self._data is not None else whole.digest()))
             size += len(piece)
             yield piece
         self._digest = (size, whole.hexdigest())
         self._pieces = pieces
 
     def _piece(self, index: int) -> bytes:
-        assert self._pieces is not None
-        size, digest = self._pieces[index]
-        piece = self._read(index * CHUNK, size)
-        if self._data is None and (len(piece) != size or _piece_digest(piece) != digest):
+        assert self._pieces is not None and self._own is not None
+        piece = self._read(index * CHUNK, self._pieces[index][0])
+        if self._data is None and _piece_digest(piece) != self._own[index]:
             raise self.changed()
         return piece
 

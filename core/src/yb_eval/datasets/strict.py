@@ -25,6 +25,8 @@ BOM = b"\xef\xbb\xbf"
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+#: What a backslash escapes: read from the left, so that the second of a pair begins nothing.
+_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 _CONTAINERS = frozenset((dict, list))
 
 
@@ -44,15 +46,15 @@ def loads(raw: bytes) -> Any:
 
 
 #: Values in which nothing can be lost or hidden, strings apart, which are counted.
-_FLAT = frozenset({str, int, bool, type(None)})
+FLAT = frozenset({str, int, bool, type(None)})
 
 
 def _is_sound(raw: bytes, value: Any) -> bool:
     """Whether nothing can have been lost between `raw` and `value`. Raises `RowError` where it is nested too deep."""
     if type(value) is dict:
         kinds = list(map(type, value.values()))
-        if _FLAT.issuperset(kinds):  # most rows: nothing to walk into
-            return _string_tokens(raw) == len(value) + kinds.count(str)
+        if FLAT.issuperset(kinds):  # most rows: nothing to walk into
+            return string_tokens(raw) == len(value) + kinds.count(str)
     strings = depth = 0
     level: list[Any] = [value] if type(value) in _CONTAINERS else [[value]]
     while level:
@@ -76,15 +78,14 @@ def _is_sound(raw: bytes, value: Any) -> bool:
                 elif kind is float and not -9.2e18 < item < 1.8e19:
                     return False
         level = below
-    return _string_tokens(raw) == strings
+    return string_tokens(raw) == strings
 
 
-def _string_tokens(raw: bytes) -> int:
+def string_tokens(raw: bytes) -> int:
+    """How many strings, keys included, are written in valid JSON: in one text, or in several one after another."""
     marks = raw.count(b'"')
     if b"\\" in raw:
-        # Without the pairs, every backslash left over starts an escape, and \" is an escaped quotation mark.
-        rest = raw.replace(b"\\\\", b"")
-        marks = rest.count(b'"') - rest.count(b'\\"')
+        marks -= _ESCAPED.findall(raw).count(b'"')
     return marks // 2
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
+from yb_eval.collecting import seldom
 from yb_eval.errors import EvaluationError, UsageError
 
 #: How many items each job may be ahead of the one that is waited for.
@@ -67,7 +68,8 @@ def _receive(packed: bytes) -> None:
 
 def _apply(item: Any) -> Any:
     assert _received is not None
-    return _received(item)
+    with seldom():
+        return _received(item)
 
 
 def _ordered(pool: Pool, work: Callable[[Any], Any], items: Iterator[Any], jobs: int) -> Iterator[Any]:

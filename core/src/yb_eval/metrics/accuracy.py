@@ -32,8 +32,9 @@ class Accuracy(JudgementMetric):
         return Counter()
 
     def add(self, state: Counter[bool | None], outcomes: Sequence[Outcome]) -> Counter[bool | None]:
-        state.update([judged.correct for judged in self.judged(outcomes) if judged.status == "scored"])
-        return state
+        return self.tally(
+            state, outcomes, lambda part: [judged.correct for judged in self.judged(part) if judged.status == "scored"]
+        )
 
     def merge(self, left: Counter[bool | None], right: Counter[bool | None]) -> Counter[bool | None]:
         left.update(right)

@@ -32,7 +32,8 @@ class Auroc(JudgementMetric):
     """`auroc`: the probability that the score of a positive outcome is above that of a negative one, equals counting half.
 
     Over the scored outcomes that have a score and an expected label; positive are those whose expected label is
-    `positive`. n is their number; null where either kind is missing. Details: how many there are of each.
+    `positive`, or in it where it is a frozenset. n is their number; null where either kind is missing. Details: how many
+    there are of each.
 
     The interval is the `effective_wilson` one of DeLong's variance (DeLong, DeLong and Clarke-Pearson, Biometrics 44
     (1988)): S10 / m + S01 / n over the m positives' and n negatives' shares of pairs won. Where no variance is seen
@@ -49,14 +50,15 @@ class Auroc(JudgementMetric):
         return AurocState()
 
     def add(self, state: AurocState, outcomes: Sequence[Outcome]) -> AurocState:
-        positive = label_text(self.positive)
+        labels = self.positive if isinstance(self.positive, frozenset) else (self.positive,)
+        positive = frozenset(map(label_text, labels))
         for judged in self.scored(outcomes):
             score, expected = judged.score, judged.expected
             if score is None or expected is None:
                 continue
             if not isfinite(score):
                 raise EvaluationError(f"the score {shorten(score)} is not a finite number")
-            (state.positive if label_text(expected) == positive else state.negative).append(score)
+            (state.positive if label_text(expected) in positive else state.negative).append(score)
         return state
 
     def merge(self, left: AurocState, right: AurocState) -> AurocState:

@@ -9,12 +9,14 @@ into batches and any tree of merges gives the same measurements bit for bit: `ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import orjson
 from attrs import evolve, frozen
 
+from yb_eval.batches import alike
 from yb_eval.errors import EvaluationError, PluginError, shorten
 from yb_eval.interfaces import Metric
 from yb_eval.model import Declared, Judged, Measurement, Outcome, Pairing
@@ -22,6 +24,8 @@ from yb_eval.statistics import wilson
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+Key = TypeVar("Key", bound=Hashable)
 
 #: The label of a scored outcome whose prediction is null: the system answered, and gave no label.
 NO_ANSWER = "(no answer)"
@@ -66,6 +70,22 @@ class JudgementMetric:
             for outcome in outcomes
             if (found := outcome.judgements.get(name) or outcome.judgement(name)) is not None
         ]
+
+    def tally(
+        self,
+        state: Counter[Key],
+        outcomes: Sequence[Outcome],
+        keys: Callable[[Sequence[Outcome]], Iterable[Key]],
+    ) -> Counter[Key]:
+        """Counts in `state` the keys that `keys` gives for the outcomes. It looks at no id: outcomes that are alike are
+        handed to it once."""
+        for part, times in alike(outcomes):
+            if times == 1:
+                state.update(keys(part))
+            else:
+                for key in keys(part):
+                    state[key] += times
+        return state
 
     def scored(self, outcomes: Sequence[Outcome]) -> list[Judged]:
         return [judged for judged in self.judged(outcomes) if judged.status == "scored"]

@@ -36,8 +36,7 @@ class Counts(JudgementMetric):
         return Counter()
 
     def add(self, state: Counter[str], outcomes: Sequence[Outcome]) -> Counter[str]:
-        state.update([judged.status for judged in self.judged(outcomes)])
-        return state
+        return self.tally(state, outcomes, lambda part: [judged.status for judged in self.judged(part)])
 
     def merge(self, left: Counter[str], right: Counter[str]) -> Counter[str]:
         left.update(right)

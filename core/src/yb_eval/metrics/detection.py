@@ -49,8 +49,7 @@ class Detection(JudgementMetric):
 
     def add(self, state: _State, outcomes: Sequence[Outcome]) -> _State:
         positive = label_text(self.positive)
-        state.update([(e == positive, p == positive) for e, p in self.pairs(outcomes)])
-        return state
+        return self.tally(state, outcomes, lambda part: [(e == positive, p == positive) for e, p in self.pairs(part)])
 
     def merge(self, left: _State, right: _State) -> _State:
         left.update(right)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, frozen
 
+from yb_eval.batches import OutcomeBatch
 from yb_eval.errors import EvaluationError, shorten
 from yb_eval.interfaces import Metric
 from yb_eval.metrics.base import slice_name
@@ -48,17 +49,27 @@ class Sliced:
         return {}
 
     def add(self, state: dict[str, Slice], outcomes: Sequence[Outcome]) -> dict[str, Slice]:
-        parts: dict[str, list[Outcome]] = {}
-        for keys, outcome in self._keyed(outcomes):
-            for key in keys:
-                parts.setdefault(key, []).append(outcome)
-        for key, part in parts.items():
+        for key, part in self._parts(outcomes).items():
             found = state.get(key)
             if found is None:
                 found = state[key] = Slice(0, self.metric.start())
             found.n += len(part)
             found.state = self.metric.add(found.state, part)
         return state
+
+    def _parts(self, outcomes: Sequence[Outcome]) -> Mapping[str, Sequence[Outcome]]:
+        parts: dict[str, list[Outcome]] = {}
+        if isinstance(outcomes, OutcomeBatch) and isinstance(self.by, str):  # a function may look at the id
+            kinds: dict[str, set[int]] = {}
+            for kind, (keys, _) in enumerate(self._keyed(outcomes.kinds)):
+                for key in keys:
+                    kinds.setdefault(key, set()).add(kind)
+            batches = {key: outcomes.part(of) for key, of in kinds.items()}
+            return {key: batch for key, batch in batches.items() if batch}
+        for keys, outcome in self._keyed(outcomes):
+            for key in keys:
+                parts.setdefault(key, []).append(outcome)
+        return parts
 
     def _keyed(self, outcomes: Sequence[Outcome]) -> Iterator[tuple[tuple[str, ...], Outcome]]:
         """Each outcome, in order, with the keys of the slices it belongs to."""

@@ -5,14 +5,16 @@ A line is `{"id", "status", "correct", "expected", "predicted", "reason", "tags"
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import IO, Any
 
 import orjson
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from yb_eval.batches import OutcomeBatch
 from yb_eval.digest import finite_json
 from yb_eval.errors import EvaluationError, StoreError
 from yb_eval.model import Judged, Judgement, Outcome, Status
@@ -20,6 +22,8 @@ from yb_eval.model import Judged, Judgement, Outcome, Status
 _STATUSES = frozenset({"scored", "error", "skipped"})
 #: Values that orjson itself writes rightly or refuses; whatever else there is must be walked through for NaN.
 _PLAIN_TYPES = frozenset({str, bool, int, type(None)})
+_WALKED = frozenset({dict, list, tuple, float})
+_SHALLOW = 8
 _MARKS = frozenset({bool, type(None)})
 
 
@@ -63,6 +67,29 @@ def encode(outcome: Outcome) -> bytes:
         raise EvaluationError(f"the evaluator's outcome of sample {outcome.id!r} is not usable: {error}") from error
 
 
+#: How a line begins whose id is the empty string.
+_NO_ID = b'{"id":""'
+
+
+def encode_all(outcomes: Sequence[Outcome]) -> bytes:
+    """The log lines of outcomes, one after another: `encode` of each, at the price of a kind where many are alike."""
+    if not isinstance(outcomes, OutcomeBatch):
+        return b"".join(map(encode, outcomes))
+    ids = outcomes.ids
+    together = "".join(ids)
+    if orjson.dumps(together) != b'"%b"' % together.encode("utf-8", "replace"):
+        return b"".join(map(encode, outcomes))  # an id that is not written as it stands
+    kinds = [kind if kind.id == "" else evolve(kind, id="") for kind in outcomes.kinds]
+    try:
+        tails = [encode(kind)[len(_NO_ID) :].decode() for kind in kinds]
+    except EvaluationError:
+        return b"".join(map(encode, outcomes))  # which names the sample
+    # Each line but the first is begun by the end of the one before it.
+    ends = [f'"{tail}{{"id":"' for tail in tails]
+    joined = "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, outcomes.which), strict=True)))
+    return f'{{"id":"{joined}'[: -len('{"id":"')].encode() if ids else b""
+
+
 def _check(judged: Judged) -> None:
     """Raises `ValueError` for what breaks the contract, score, confidence and details apart."""
     status = judged.status
@@ -78,11 +105,30 @@ def _check(judged: Judged) -> None:
 
 
 def _check_value(value: Any, name: str) -> None:
-    """Raises `ValueError` unless `value` is JSON with finite numbers; plain values, and objects of them, need no walk."""
+    """Raises `ValueError` unless `value` is JSON with finite numbers. Where all is well this is known without visiting
+    every value; `finite_json` finds the words for the rest."""
+    if not _is_sound(value, 0):
+        finite_json(value, name)
+
+
+def _is_sound(value: Any, depth: int) -> bool:
+    """Whether orjson writes `value` rightly or refuses it; false where that cannot be told cheaply."""
     kind = type(value)
-    if kind in _PLAIN_TYPES or (kind is dict and _PLAIN_TYPES.issuperset(map(type, value.values()))):
-        return
-    finite_json(value, name)
+    if kind in _PLAIN_TYPES:
+        return True
+    if kind is not dict and kind is not list and kind is not tuple:
+        return False
+    items = value.values() if kind is dict else value
+    others = set(map(type, items)) - _PLAIN_TYPES
+    if not others:
+        return True
+    if depth == _SHALLOW or not others <= _WALKED:
+        return False
+    return all(
+        math.isfinite(item) if type(item) is float else _is_sound(item, depth + 1)
+        for item in items
+        if type(item) in others
+    )
 
 
 def _add_numbers(line: dict[str, Any], judged: Judged) -> None:

@@ -17,7 +17,8 @@ _MEMBERS, _SHARED = 4, 3
 class Family:
     """`rows` are judgements with the full names of their measurements, by the order of `measures` (`None`: it has none).
 
-    `names` are all measurements of the table, `silent` the judgements without a single rate, which are not in it.
+    `names` are all measurements that the table stands for, those that it leaves out too: of the `silent` judgements, which have
+    not a single rate, and those that say nothing of any judgement.
     """
 
     measures: tuple[str, ...]
@@ -39,16 +40,21 @@ def family_of(suite: Json) -> Family | None:
     if len(kin) < _MEMBERS:
         return None
     silent = tuple(judgement for judgement, own in kin.items() if not any(_is_known(suite, own[m]) for m in own))
-    rows = tuple(
-        (judgement, tuple(own.get(measure) for measure in shared))
-        for judgement, own in kin.items()
-        if judgement not in silent
-    )
+    heard = {judgement: own for judgement, own in kin.items() if judgement not in silent}
+    measures = tuple(m for m in shared if any(_tells(suite, own[m]) for own in heard.values() if m in own))
+    rows = tuple((judgement, tuple(own.get(measure) for measure in measures)) for judgement, own in heard.items())
     names = frozenset(own[measure] for own in kin.values() for measure in own if measure in shared)
-    return Family(shared, rows, names, silent)
+    return Family(measures, rows, names, silent)
 
 
 def _is_known(suite: Json, name: str) -> bool:
     """Whether this is a rate that has a value; counts say little of a judgement that has nothing else."""
     declared = (suite.get("declared") or {}).get(name) or {}
     return suite["measurements"][name]["value"] is not None and declared.get("high") == 1
+
+
+def _tells(suite: Json, name: str) -> bool:
+    """Whether it has a value, and is no count of nothing."""
+    value = suite["measurements"][name]["value"]
+    counted = ((suite.get("declared") or {}).get(name) or {}).get("high") is None
+    return value is not None and not (counted and value == 0)

@@ -115,6 +115,11 @@ def _head(document: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _notes(suite: Json) -> list[str]:
+    """What the suite says of its run, and what is to be noted of it."""
+    return [*findings.summary(suite), *(suite.get("notes") or ())]
+
+
 def _tail(document: Json) -> str:
     seconds = (document.get("envelope") or {}).get("seconds")
     took = f", in {duration(seconds)}" if isinstance(seconds, int | float) else ""
@@ -139,7 +144,7 @@ def _suite(view: RunView, index: int) -> Iterator[Section]:
         (3, "numbers", _numbers(suite), False),
         (4, "worst slices", _slices(suite), False),
         (5, "fixed and changed", _moved(suite), False),
-        (6, "notes", [f"- {code(note, 300)}" for note in (suite.get("notes") or ())[:_ROWS]], False),
+        (6, "notes", [f"- {code(note, 300)}" for note in _notes(suite)[:_ROWS]], False),
     )
     for rank, title, lines, opened in made:
         if lines:
@@ -237,8 +242,10 @@ def _family(suite: Json, family: Family) -> list[str]:
         first = entries[0] or {"n": None, "interval": None}
         values = ["" if e is None else "-" if e["value"] is None else number(e["value"]) for e in entries]
         rows.append((code(judgement), values[0], number(first["n"]), interval(first.get("interval")), *values[1:]))
-    first, *others = family.measures
-    lines = _table(("judgement", first, "n", "95 % interval", *others), "lrrl" + "r" * len(others), rows)
+    if not rows:
+        return [f"Nothing was measured of {plural(len(family.silent), 'judgement')}."]
+    first_name, *others = family.measures
+    lines = _table(("judgement", first_name, "n", "95 % interval", *others), "lrrl" + "r" * len(others), rows)
     return [*lines, "", f"Nothing was measured of {len(family.silent)} more."] if family.silent else lines
 
 

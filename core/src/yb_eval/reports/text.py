@@ -194,12 +194,15 @@ def _family(suite: Json, family: Family, width: int) -> list[Line]:
         cells: list[Cell] = [("", judgement), ("dim", number(first["n"])), _value(entries[0])]
         cells += [("dim", interval(first.get("interval"))), *map(_value, entries[1:])]
         rows.append(cells)
-    first, *others = family.measures
-    layout = (Column(flexible=True), *(Column(right=True, optional=place > 1) for place in range(len(others) + 3)))
-    lines: list[Line] = [(), *table(width, ("judgement", "n", first, "95 % interval", *others), layout, rows, indent=2)]
+    lines: list[Line] = [()]
+    if rows:
+        first_name, *others = family.measures
+        layout = (Column(flexible=True), *(Column(right=True, optional=place > 1) for place in range(len(others) + 3)))
+        header = ("judgement", "n", first_name, "95 % interval", *others)
+        lines += table(width, header, layout, rows, indent=2)
     if family.silent:
-        said = f"and {plural(len(family.silent), 'judgement')} of which nothing was measured"
-        lines.append(line(width, ("dim", said), indent=2))
+        said = f"{plural(len(family.silent), 'judgement')} of which nothing was measured"
+        lines.append(line(width, ("dim", f"and {said}" if rows else said), indent=2))
     return lines
 
 

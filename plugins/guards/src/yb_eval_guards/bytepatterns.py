@@ -34,7 +34,7 @@ def utf8(char: str) -> str:
 
 def exact(pattern: str) -> str:
     """Return `pattern` (a regular expression) with its non-ASCII characters as UTF-8 bytes, all else unchanged."""
-    return "".join(char if char.isascii() else utf8(char) for char in pattern)
+    return pattern if pattern.isascii() else "".join([char if char.isascii() else utf8(char) for char in pattern])
 
 
 def _either_case(char: str, *, leet: bool) -> str:

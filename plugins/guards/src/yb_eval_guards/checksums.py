@@ -11,6 +11,8 @@ by 11 and by 13); Luhn, ISO/IEC 7812-1 annex B; IBAN, ISO 13616 with the country
 
 from __future__ import annotations
 
+from operator import mul
+
 from .issuers import find_issuer
 
 __all__ = [
@@ -35,13 +37,14 @@ __all__ = [
 _SNILS_FIRST_CHECKED = 1_001_998
 _INN10_WEIGHTS = (2, 4, 10, 3, 5, 9, 4, 6, 8)
 _INN12_WEIGHTS = ((7, 2, 4, 10, 3, 5, 9, 4, 6, 8), (3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8))
-_LUHN_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
-_CODE_ZERO = ord("0")
+# Tables for `bytes.translate`: the value of each ASCII digit, and the digit sum of its double.
+_VALUES = bytes.maketrans(b"0123456789", bytes(range(10)))
+_LUHN_DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 
 
 def _digits(text: str, length: int) -> bool:
     """Tell whether `text` is `length` ASCII digits that are not all the same one."""
-    return len(text) == length and text.isascii() and text.isdigit() and text.count(text[0]) != length
+    return len(text) == length and text.isdigit() and text.isascii() and text.count(text[0]) != length
 
 
 def _body(text: str, length: int) -> str:
@@ -51,7 +54,7 @@ def _body(text: str, length: int) -> str:
 
 
 def _weighted(digits: str, weights: tuple[int, ...]) -> int:
-    return sum(weight * (code - _CODE_ZERO) for weight, code in zip(weights, digits.encode(), strict=False))
+    return sum(map(mul, weights, digits.encode().translate(_VALUES)))
 
 
 def _mod11(digits: str, weights: tuple[int, ...]) -> str:
@@ -124,11 +127,7 @@ def ogrnip_valid(digits: str) -> bool:
 
 def _luhn_sum(digits: str) -> int:
     codes = digits.encode()
-    return (
-        sum(codes[-1::-2])
-        - _CODE_ZERO * ((len(codes) + 1) // 2)
-        + sum(_LUHN_DOUBLED[code - _CODE_ZERO] for code in codes[-2::-2])
-    )
+    return sum(codes[-1::-2].translate(_VALUES)) + sum(codes[-2::-2].translate(_LUHN_DOUBLED))
 
 
 def luhn_check(body: str) -> str:

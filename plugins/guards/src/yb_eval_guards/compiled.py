@@ -28,8 +28,11 @@ class SharedParts:
 
     engine: Engine
     bits: dict[str, int]
+    phrase_bits: int
+    """The bits of words that mean something together only: see `InjectionDetector.wanted`."""
     detectors: tuple[Detector, ...]
-    injection: InjectionDetector
+    injection: InjectionDetector | None
+    """None where no phrases are looked for."""
     leet_starts: frozenset[str]
 
 
@@ -38,26 +41,30 @@ def _by_prefix(bits: dict[str, int], prefix: str) -> dict[str, int]:
 
 
 @lru_cache(maxsize=8)
-def shared_parts(strength: Strength, engine: EngineChoice, folder: Path | None = None) -> SharedParts:
+def shared_parts(
+    strength: Strength, engine: EngineChoice, folder: Path | None = None, *, phrases: bool = True
+) -> SharedParts:
     """Compile the features and detectors: about a second with hyperscan, most of it the engine's, unless that is kept in
-    `folder` from an earlier time."""
-    phrases = PhraseTable(load_table("injection.toml"))
+    `folder` from an earlier time. Without `phrases` there is less than half as much of it."""
+    table = PhraseTable(load_table("injection.toml")) if phrases else None
     secrets = load_secret_rules()
-    table = build_features(phrases, secrets, any_digits=strength == "warn")
-    bits = table.bits
-    injection = InjectionDetector(table=phrases, bits=_by_prefix(bits, "set:"), family_bits=_by_prefix(bits, "family:"))
+    features = build_features(table, secrets, any_digits=strength == "warn")
+    bits = features.bits
+    sets, families = _by_prefix(bits, "set:"), _by_prefix(bits, "family:")
+    injection = InjectionDetector(table=table, bits=sets, family_bits=families) if table else None
+    data = (
+        NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
+        IbanDetector(feature=bits["iban"] | bits["iban-word"]),
+        TokenDetector(features=_by_prefix(bits, "token:"), rules=secrets),
+        JwtDetector(feature=bits["jwt"]),
+        PrivateKeyDetector(feature=bits["pem"]),
+        AssignmentDetector(feature=bits["keyword"]),
+    )
     return SharedParts(
-        engine=build_engine(table.patterns, engine, folder=folder),
+        engine=build_engine(features.patterns, engine, folder=folder),
         bits=bits,
-        detectors=(
-            NumberDetector(runs=bits["digits"], groups=bits["groups"], labels=bits["labels"]),
-            IbanDetector(feature=bits["iban"]),
-            TokenDetector(features=_by_prefix(bits, "token:"), rules=secrets),
-            JwtDetector(feature=bits["jwt"]),
-            PrivateKeyDetector(feature=bits["pem"]),
-            AssignmentDetector(feature=bits["keyword"]),
-            injection,
-        ),
+        phrase_bits=sum((sets | families).values()),
+        detectors=data if injection is None else (*data, injection),
         injection=injection,
-        leet_starts=phrases.leet_starts,
+        leet_starts=table.leet_starts if table else frozenset(),
     )

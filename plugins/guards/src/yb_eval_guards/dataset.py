@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attrs import evolve, frozen
 
 from yb_eval.datasets import Cells, Codec, Document, Format, Reader, RowDataset, RowError, Source
+from yb_eval.executors import ProcessExecutor
 
 #: What a revision document may have at most, both inclusive.
 MAX_BYTES = 8 * 1024 * 1024
@@ -72,9 +73,9 @@ def row_of(data: GuardRow | RevisionSample) -> GuardRow:
     return data.payload if isinstance(data, RevisionSample) else data
 
 
-def corpus_dataset(path: Path, formats: Mapping[str, Format] | None) -> RowDataset:
-    """JSONL rows of `text`, `type`, `expect`, optionally `id` and `tags`."""
-    return RowDataset(path, row=GuardRow, formats=formats)
+def corpus_dataset(path: Path, formats: Mapping[str, Format] | None, *, jobs: int = 1) -> RowDataset:
+    """JSONL rows of `text`, `type`, `expect`, optionally `id` and `tags`; a large file is checked by `jobs` processes."""
+    return RowDataset(path, row=GuardRow, formats=formats, executor=ProcessExecutor(jobs))
 
 
 def revision_dataset(path: Path) -> RowDataset:

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import field, frozen
 
 from yb_eval import Answer, Outcome, Sample, Target
+from yb_eval.batches import OutcomeBatch, SampleBatch
 from yb_eval.digest import identify
 from yb_eval.interfaces import Concurrency
 from yb_eval.targets import AnswerError
@@ -32,7 +33,7 @@ class ScannerTarget:
 
     scanner: Scanner
     spec: str = "builtin"
-    batch_size: int = 2_000
+    batch_size: int = 10_000
     concurrency: Concurrency = "processes"
     fingerprint: str = field(init=False)
 
@@ -79,6 +80,8 @@ class GuardEvaluator:
         return self.target.concurrency
 
     def evaluate(self, samples: Sequence[Sample]) -> Sequence[Outcome]:
+        if isinstance(self.target, ScannerTarget) and isinstance(samples, SampleBatch):
+            return _scanned(self.target.scanner, samples)
         samples = list(samples)
         rows = [row_of(sample.data) for sample in samples]
         texts = [row.text for row in rows]
@@ -103,6 +106,26 @@ class GuardEvaluator:
             except AnswerError as error:
                 reason = error.reason
         return Outcome.error(sample, without_data(reason, row.text), expected=row.expect, details={"type": row.type})
+
+
+def _scanned(scanner: Scanner, batch: SampleBatch) -> OutcomeBatch:
+    """The outcomes of a batch that gives columns: an object for each text in which something was found, and one for each
+    label that the others have."""
+    texts, types, expects = map(batch.column, ("text", "type", "expect"))
+    ids, tags = batch.ids, batch.tags
+    labels = list(zip(expects, types, tags, strict=True))
+    kinds = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    which = list(map(kinds.__getitem__, labels))
+    outcomes = [
+        _quiet(Sample("", None, tags, repeat=batch.repeat), GuardRow(text="", type=type, expect=expect))
+        for expect, type, tags in kinds
+    ]
+    for place, findings in scanner.scan_each(texts):
+        which[place] = len(outcomes)
+        sample = Sample(ids[place], None, tags[place], repeat=batch.repeat)
+        row = GuardRow(text=texts[place], type=types[place], expect=expects[place])
+        outcomes.append(_raised(sample, row, [_described(finding) for finding in findings]))
+    return OutcomeBatch(ids, outcomes, which)
 
 
 def _quiet(sample: Sample, row: GuardRow) -> Outcome:

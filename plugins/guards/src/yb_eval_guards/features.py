@@ -6,7 +6,7 @@ too much, never too little: each one must be found in every text its detector wo
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Callable
 
 import attrs
@@ -43,10 +43,10 @@ _NEAR_DIGIT = (
 def _foreign_digits() -> str:
     """Return the pattern of the decimal digits of all scripts but ASCII, as UTF-8."""
     last_bytes: dict[bytes, list[int]] = {}
-    for code in range(0x80, 0x20000):  # the planes that have digits
-        if unicodedata.decimal(chr(code), None) is not None:
-            raw = chr(code).encode()
-            last_bytes.setdefault(raw[:-1], []).append(raw[-1])
+    others = "".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x20000))))  # the planes that have digits
+    for digit in re.findall(r"\d", others):
+        raw = digit.encode()
+        last_bytes.setdefault(raw[:-1], []).append(raw[-1])
     return "|".join(
         "".join(f"\\x{byte:02x}" for byte in prefix) + "[" + "".join(f"\\x{byte:02x}" for byte in ends) + "]"
         for prefix, ends in last_bytes.items()
@@ -133,10 +133,8 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [
-            f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}",
-            *(loose(word) for word in ("iban", "ибан")),
-        ],
+        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}"],
+        "iban-word": [loose(word) for word in ("iban", "ибан")],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
         "fold": [_FOLDED, _foreign_digits(), f"[0-9](?:{_NEAR_DIGIT})", f"(?:{_NEAR_DIGIT})[0-9]"],
@@ -170,17 +168,30 @@ def _fixed() -> dict[str, list[str]]:
     }
 
 
-def build_features(phrases: PhraseTable, secrets: tuple[SecretRule, ...], *, any_digits: bool) -> FeatureTable:
-    """Return the feature table for these phrases and secrets; `any_digits` announces numbers without any support, too."""
+# What is looked for in the place of all patterns of a feature that are not plain words, and is found wherever one of
+# them is: it asks less of every byte, and the few texts that have it are looked at again.
+_SIGNS = {"digits": "[0-9]{11}", "iban": f"[^A-Za-z0-9][A-Za-z]{{2}}[0-9]{{2}}{_IBAN_GROUP}"}
+_SIGN_OF_ANY_DIGITS = "[0-9]{10}"
+
+
+def build_features(phrases: PhraseTable | None, secrets: tuple[SecretRule, ...], *, any_digits: bool) -> FeatureTable:
+    """Return the feature table for these phrases, if any, and secrets; `any_digits` announces numbers without any support,
+    too."""
     named: dict[str, list[str]] = _fixed()
     if any_digits:
         named["digits"] += [r"[^0-9][0-9]{10}[^0-9]", r"[^0-9][0-9]{13,19}[^0-9]"]
     named |= {f"token:{rule.name}": [rule.trigger] for rule in secrets}
     named["keyword"] = keyword_triggers()
-    named |= {f"set:{name}": [pattern] for name, pattern in phrases.triggers.items()}
-    named |= {f"family:{family.name}": list(family.triggers) for family in phrases.families if family.triggers}
+    if phrases is not None:
+        named |= {f"set:{name}": [pattern] for name, pattern in phrases.triggers.items()}
+        named |= {f"family:{family.name}": list(family.triggers) for family in phrases.families if family.triggers}
     bits = {name: 1 << index for index, name in enumerate(named)}
-    patterns = tuple(
-        FeaturePattern(bits[name], pattern.encode("ascii")) for name, entries in named.items() for pattern in entries
-    )
-    return FeatureTable(bits, patterns)
+    signs = _SIGNS | ({"digits": _SIGN_OF_ANY_DIGITS} if any_digits else {})
+    patterns: list[FeaturePattern] = []
+    for name, entries in named.items():
+        if name in signs:
+            exact = "|".join(entries).encode("ascii")
+            patterns.append(FeaturePattern(bits[name], signs[name].encode("ascii"), exact))
+        else:
+            patterns += [FeaturePattern(bits[name], entry.encode("ascii")) for entry in entries]
+    return FeatureTable(bits, tuple(patterns))

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from yb_eval import Declared, Measurement, Metric, Outcome
+from yb_eval.batches import alike, chosen
 from yb_eval.metrics import Detection, Sliced
 from yb_eval.statistics import wilson
 
@@ -63,11 +64,10 @@ class OverDefence:
         return Counter()
 
     def add(self, state: _Pairs, outcomes: Sequence[Outcome]) -> _Pairs:
-        state.update(
-            ("kind:benign" in o.tags, o.predicted == "detect")
-            for o in outcomes
-            if o.expected == "clean" and o.status == "scored"
-        )
+        for part, times in alike(outcomes):
+            for o in part:
+                if o.expected == "clean" and o.status == "scored":
+                    state["kind:benign" in o.tags, o.predicted == "detect"] += times
         return state
 
     def merge(self, left: _Pairs, right: _Pairs) -> _Pairs:
@@ -102,20 +102,25 @@ class TypeDetection:
 
     def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
         """Counts, for each type, `tp`, `fn` and `fp`; under `("", "n")` all rows."""
-        scored = [outcome for outcome in outcomes if outcome.status == "scored"]
-        state["", "n"] += len(scored)
-        for outcome in scored:
-            if outcome.expected == outcome.predicted == "clean":
-                continue
-            found: Iterable[str] = outcome.details.get("found", ())
-            if outcome.expected == "detect":
-                labelled = outcome.details["type"]
-                if labelled in found:
-                    state[labelled, "tp"] += 1
-                    continue
-                state[labelled, "fn"] += 1
-            state.update((type, "fp") for type in found)
+        for part, times in alike(outcomes):
+            for outcome in part:
+                if outcome.status == "scored":
+                    self._count(state, outcome, times)
         return state
+
+    def _count(self, state: Counter[tuple[str, str]], outcome: Outcome, times: int) -> None:
+        state["", "n"] += times
+        if outcome.expected == outcome.predicted == "clean":
+            return
+        found: Iterable[str] = outcome.details.get("found", ())
+        if outcome.expected == "detect":
+            labelled = outcome.details["type"]
+            if labelled in found:
+                state[labelled, "tp"] += times
+                return
+            state[labelled, "fn"] += times
+        for type in found:
+            state[type, "fp"] += times
 
     def merge(self, left: Counter[tuple[str, str]], right: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
         left.update(right)
@@ -147,10 +152,11 @@ class CrossTypes:
         return Counter()
 
     def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
-        for outcome in outcomes:
-            if outcome.predicted == "detect" and outcome.expected == "detect" and outcome.status == "scored":
-                labelled, found = outcome.details["type"], outcome.details["found"]
-                state[labelled, labelled if labelled in found else found[0]] += 1
+        for part, times in alike(outcomes):
+            for outcome in part:
+                if outcome.predicted == "detect" and outcome.expected == "detect" and outcome.status == "scored":
+                    labelled, found = outcome.details["type"], outcome.details["found"]
+                    state[labelled, labelled if labelled in found else found[0]] += times
         return state
 
     def merge(self, left: Counter[tuple[str, str]], right: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
@@ -195,7 +201,7 @@ class Mistakes:
         return _Listed(), _Listed()
 
     def add(self, state: tuple[_Listed, _Listed], outcomes: Sequence[Outcome]) -> tuple[_Listed, _Listed]:
-        wrong = [outcome for outcome in outcomes if outcome.correct is False]
+        wrong = chosen(outcomes, lambda outcome: outcome.correct is False)
         if wrong:
             for kept, label in zip(state, ("clean", "detect"), strict=True):
                 entries = [(o.id, o.repeat, _entry(o)) for o in wrong if o.expected == label]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from . import confusables
 from .views import Offsets, View
 
-__all__ = ["fold", "join_spaced", "unleet", "unmix"]
+__all__ = ["fold", "has_leet", "join_spaced", "unleet", "unmix"]
 
 # Middle dot and bullet stand between card groups like a full stop does.
 _AS_DOT = "\u00b7\u2022\u2027\u2219\u22c5\u30fb"
@@ -135,6 +135,11 @@ def unmix(view: View) -> View:
 _LEET_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]*+[0-9@$!|+][A-Za-z0-9@$!|+]*")
 _LEET = str.maketrans("0134578@$!|+", "oleastbasiit")
 _LEET_I = str.maketrans("1", "i")
+
+
+def has_leet(text: str) -> bool:
+    """Tell whether there is anything that `unleet` might read as letters."""
+    return _LEET_WORD.search(text) is not None
 
 
 def unleet(view: View, starts: Container[str], *, size: int, one: str = "i") -> View:

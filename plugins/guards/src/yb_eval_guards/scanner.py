@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
 
+from attrs import frozen
+
 from .compiled import shared_parts
 from .custom import CustomDetector, CustomRule
 from .decoding import DECODERS, MAX_DECODED, MAX_DEPTH, Decoder
+from .detectors.base import Detector
 from .detectors.phrases import LEET_START
 from .engine import EngineChoice, EngineName
+from .engine.protocol import BORDER
 from .finding import STRENGTHS, Finding, Strength
-from .normalise import fold, join_spaced, unleet, unmix
+from .normalise import fold, has_leet, join_spaced, unleet, unmix
 from .overlaps import resolve
 from .views import View, encode
 
@@ -24,6 +28,8 @@ BUILTIN_TYPES = frozenset({"inn", "snils", "ogrn", "ogrnip", "pan", "iban", "sec
 
 # Texts are handed to the engine in slices of about this many characters, so that memory stays bounded.
 _SLICE = 4_000_000
+# Combinations of features whose plans are remembered.
+_REMEMBERED = 4096
 # Decoders that read characters which folding removes.
 _BEFORE_FOLDING = ("utf16", "tags")
 
@@ -49,6 +55,19 @@ class _Reading:
         self.depth = depth
         self.folded = folded
         self.phrases_only = phrases_only
+
+
+@frozen(slots=True, kw_only=True)
+class _Plan:
+    """What is to be done with a view, told from its features. `promises`: whether anything can come of it."""
+
+    promises: bool
+    early_decoders: tuple[Decoder, ...]
+    folds: bool
+    detectors: tuple[Detector, ...]
+    phrases: bool
+    other_readings: tuple[Callable[[View], View], ...]
+    decoders: tuple[Decoder, ...]
 
 
 class Scanner:
@@ -90,20 +109,20 @@ class Scanner:
 
     def _compile(self) -> None:
         """Make ready for scans. Threads that meet here do the same work twice, to the same end."""
-        shared = shared_parts(self.strength, self._choice, self._folder)
+        self._reads_phrases = "injection" in self.types
+        shared = shared_parts(self.strength, self._choice, self._folder, phrases=self._reads_phrases)
         wanted_custom = tuple(rule for rule in self.custom if rule.name in self.types)
         self._custom = CustomDetector(wanted_custom) if wanted_custom else None
         self._engine = shared.engine
         self._bits = shared.bits
-        self._detectors = [
-            (detector.announced_by, detector) for detector in shared.detectors if detector.types & self.types
-        ]
+        self._phrase_bits = shared.phrase_bits
+        self._detectors = [detector for detector in shared.detectors if detector.types & self.types]
         self._injection = shared.injection
         self._leet_starts = shared.leet_starts
-        self._reads_phrases = "injection" in self.types
         decoders = {name: (shared.bits[name], decoder) for name, decoder in DECODERS.items()}
         self._early_decoders = [decoders.pop(name) for name in _BEFORE_FOLDING]
         self._decoders = list(decoders.values())
+        self._plans: dict[int, _Plan] = {}
         self._ready = True
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,39 +160,75 @@ class Scanner:
 
     def scan(self, text: str) -> list[Finding]:
         """Return the findings in `text`, in text order and without overlaps. Linear in the size of the text."""
-        return self.scan_many((text,))[0]
+        if not self._ready:
+            self._compile()
+        return self._scan_batch((text,)).get(0, [])
 
     def scan_many(self, texts: Iterable[str]) -> list[list[Finding]]:
         """Return the findings of each text, in the order given. One pass of the engine serves many texts."""
-        if not self._ready:
-            self._compile()
-        results: list[list[Finding]] = []
-        for batch in _slices(texts):
-            results.extend(self._scan_batch(batch))
+        listed = list(texts)
+        results: list[list[Finding]] = [[] for _ in listed]
+        for place, findings in self.scan_each(listed):
+            results[place] = findings
         return results
 
-    def _scan_batch(self, texts: list[str]) -> list[list[Finding]]:
+    def scan_each(self, texts: Sequence[str]) -> Iterator[tuple[int, list[Finding]]]:
+        """Yield the place and the findings of each text that has any, in order: `scan_many`, for texts that mostly have
+        none."""
+        if not self._ready:
+            self._compile()
+        for first, batch in _slices(texts):
+            for row, findings in sorted(self._scan_batch(batch).items()):
+                if findings:
+                    yield first + row, findings
+
+    def _scan_batch(self, texts: Sequence[str]) -> dict[int, list[Finding]]:
         """Scan texts, then what could be read in them, then what could be read in that: one engine pass a round."""
-        data = [encode(text) for text in texts]
         found: dict[int, list[Finding]] = {}
         budgets: dict[int, int] = {}
+        seen = self._engine.seen(_joined(texts))
+        rows = range(len(texts)) if self._custom is not None else seen
         work = [
-            _Reading(row, View(texts[row], data=data[row]), features)
-            for row, features in enumerate(self._engine.features(data))
-            if features or self._custom is not None
+            _Reading(row, View(texts[row]), features)
+            for row in rows
+            if self._plan(features := seen.get(row, 0)).promises or self._custom is not None
         ]
         while work:
             readings: list[_Reading] = []
             for reading in work:
                 self._examine(reading, found.setdefault(reading.row, []), readings, budgets)
-            seen = self._engine.features([reading.view.data for reading in readings])
-            for reading, features in zip(readings, seen, strict=True):
+            seen_again = self._engine.features([reading.view.data for reading in readings])
+            for reading, features in zip(readings, seen_again, strict=True):
                 reading.features = features
             work = readings
-        results: list[list[Finding]] = [[] for _ in texts]
-        for row, findings in found.items():
-            results[row] = self._select(findings)
-        return results
+        return {row: self._select(findings) for row, findings in found.items()}
+
+    def _plan(self, features: int) -> _Plan:
+        """What is to be done with a view that has these features; the same few combinations occur again and again."""
+        plan = self._plans.get(features)
+        if plan is None:
+            if len(self._plans) >= _REMEMBERED:
+                self._plans.clear()
+            plan = self._plans[features] = self._make_plan(features)
+        return plan
+
+    def _make_plan(self, features: int) -> _Plan:
+        wanted = self._injection is not None and self._injection.wanted(features)
+        steps = ((self._bits["mixed"], unmix), (self._bits["spaced"], join_spaced))
+        return _Plan(
+            # Words of phrases alone mean nothing unless some phrase has all of its own.
+            promises=wanted or bool(features & ~self._phrase_bits),
+            early_decoders=tuple(decoder for bit, decoder in self._early_decoders if features & bit),
+            folds=bool(features & self._bits["fold"]),
+            detectors=tuple(
+                detector
+                for detector in self._detectors
+                if (wanted if detector is self._injection else features & detector.announced_by)
+            ),
+            phrases=wanted,
+            other_readings=tuple(step for bit, step in steps if features & bit) if self._reads_phrases else (),
+            decoders=tuple(decoder for bit, decoder in self._decoders if features & bit),
+        )
 
     def _select(self, found: list[Finding]) -> list[Finding]:
         if self.strength == "deny":
@@ -187,73 +242,81 @@ class Scanner:
     ) -> None:
         """Add what a reading holds to `found`, and the readings to be made of it to `readings`."""
         view, features = reading.view, reading.features
+        plan = self._plan(features)
         if reading.phrases_only:
-            self._read_phrases(reading, found, readings)
+            self._read_phrases(plan, reading, found, readings)
             return
         if not reading.folded:
-            self._decode(self._early_decoders, reading, readings, budgets)
-            if features & self._bits["fold"]:
+            if plan.early_decoders:
+                self._decode(plan.early_decoders, reading, readings, budgets)
+            if plan.folds:
                 folded = fold(view)
                 if folded is not view:
                     readings.append(_Reading(reading.row, folded, depth=reading.depth, folded=True))
                     return
-        for announced_by, detector in self._detectors:
-            if features & announced_by:
-                found.extend(detector.find(view, features))
+        for detector in plan.detectors:
+            found.extend(detector.find(view, features))
         if self._custom is not None:
             found.extend(self._custom.find(view))
-        if self._reads_phrases:
-            self._read_phrases(reading, found, readings)
-        self._decode(self._decoders, reading, readings, budgets)
+        if plan.phrases or plan.other_readings:
+            self._read_phrases(plan, reading, found, readings)
+        if plan.decoders:
+            self._decode(plan.decoders, reading, readings, budgets)
 
-    def _read_phrases(self, reading: _Reading, found: list[Finding], readings: list[_Reading]) -> None:
+    def _read_phrases(self, plan: _Plan, reading: _Reading, found: list[Finding], readings: list[_Reading]) -> None:
         """Look for phrases in the readings that would ruin other data: one script, single letters joined, leet."""
-        view, features = reading.view, reading.features
-        wanted = self._injection.wanted(features)
-        if reading.phrases_only and wanted:
-            found.extend(self._injection.find(view, features))
-        if wanted:
-            for one in "il":
+        view, features, injection = reading.view, reading.features, self._injection
+        if plan.phrases and injection is not None:
+            if reading.phrases_only:
+                found.extend(injection.find(view, features))
+            for one in "il" if has_leet(view.text) else "":
                 plain = unleet(view, self._leet_starts, size=LEET_START, one=one)
                 if plain is not view:
                     # The features of words are found in leet writing as well, so they hold for this reading.
-                    found.extend(self._injection.find(plain, features))
-        for bit, step in ((self._bits["mixed"], unmix), (self._bits["spaced"], join_spaced)):
-            if features & bit:
-                other = step(view)
-                if other is not view:
-                    readings.append(_Reading(reading.row, other, depth=reading.depth, phrases_only=True))
-                    return
+                    found.extend(injection.find(plain, features))
+        for step in plan.other_readings:
+            other = step(view)
+            if other is not view:
+                readings.append(_Reading(reading.row, other, depth=reading.depth, phrases_only=True))
+                return
 
     def _decode(
         self,
-        decoders: list[tuple[int, Decoder]],
+        decoders: Sequence[Decoder],
         reading: _Reading,
         readings: list[_Reading],
         budgets: dict[int, int],
     ) -> None:
         if reading.depth >= MAX_DEPTH:
             return
-        for bit, decoder in decoders:
-            if reading.features & bit:
-                for view in decoder(reading.view):
-                    left = budgets[reading.row] = budgets.get(reading.row, MAX_DECODED) - len(view.text)
-                    if left < 0:
-                        return
-                    readings.append(_Reading(reading.row, view, depth=reading.depth + 1))
+        for decoder in decoders:
+            for view in decoder(reading.view):
+                left = budgets[reading.row] = budgets.get(reading.row, MAX_DECODED) - len(view.text)
+                if left < 0:
+                    return
+                readings.append(_Reading(reading.row, view, depth=reading.depth + 1))
 
 
-def _slices(texts: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
+def _slices(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield texts that are scanned together, each time with the place of the first."""
+    if sum(map(len, texts)) < _SLICE:
+        if texts:
+            yield 0, texts
+        return
+    first = size = 0
+    for place, text in enumerate(texts, 1):
         size += len(text)
-        if size >= _SLICE:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+        if size >= _SLICE or place == len(texts):
+            yield first, texts[first:place]
+            first, size = place, 0
+
+
+def _joined(texts: Sequence[str]) -> bytes:
+    """Return the texts as UTF-8 with borders before, between and after them, as an engine reads them."""
+    together = "\0".join(texts)
+    if together.count("\0") == len(texts) - 1:
+        return BORDER + encode(together).replace(b"\0", BORDER) + BORDER
+    return BORDER + BORDER.join(map(encode, texts)) + BORDER
 
 
 # What decides findings: these modules, and everything in these folders.

@@ -57,7 +57,8 @@ def build(options: Options, context: Context) -> Plan:
     if options.revision is not None:
         dataset, corpus = revision_dataset(options.revision), Corpus(options.revision)
     else:
-        dataset = corpus_dataset(corpus.path, context.formats)
+        jobs = context.settings.jobs if context.settings is not None else 1
+        dataset = corpus_dataset(corpus.path, context.formats, jobs=jobs)
     target = context.open_target(
         {
             "builtin": lambda: ScannerTarget(_scanner(options, context)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -65,6 +65,7 @@ class SuiteSection:
     index: int
     suite: Json
     name: str
+    summary: tuple[str, ...]
     measured: tuple[Measured, ...]
     counted: tuple[Measured, ...]
     compared: Json | None
@@ -94,6 +95,7 @@ def suite_section(view: RunView, index: int) -> SuiteSection:
         index=index,
         suite=suite,
         name=findings.name_of(suite),
+        summary=tuple(findings.summary(suite)),
         measured=tuple(row for row in measured if not row.is_count),
         counted=tuple(row for row in measured if row.is_count),
         compared=findings.compared(suite),
@@ -167,7 +169,7 @@ def _slices(suite: Json, limits: dict[str, list[Threshold]]) -> Iterator[SliceTa
         dimensions.setdefault(dimension, {}).setdefault(label, {})[base] = measurement
         measures.setdefault(dimension, {})[base] = None
     for dimension, labels in dimensions.items():
-        columns = tuple(measures[dimension])
+        columns = _telling(measures[dimension], labels.values())
         ranked = sorted(labels.items(), key=lambda item: _badness(suite, columns[0], item[1].get(columns[0])))
         kept = ranked[:_SLICES]
         ranges = {base: _range(suite, base, [row.get(base) for _, row in kept]) for base in columns}
@@ -180,25 +182,30 @@ def _slices(suite: Json, limits: dict[str, list[Threshold]]) -> Iterator[SliceTa
         yield SliceTable(dimension, tuple(heads), tuple(rows), len(ranked) - len(kept))
 
 
+def _telling(measures: Iterable[str], rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
+    """The measurements that some slice has a value of; all of them where none has."""
+    rows, columns = list(rows), tuple(measures)
+    known = tuple(base for base in columns if any(base in row and row[base]["value"] is not None for row in rows))
+    return known or columns
+
+
 def _family_table(suite: Json, family: Family, limits: dict[str, list[Threshold]]) -> SliceTable:
-    """The judgements that share measurements, as a table like that of slices: the rates, in the judgements' order."""
+    """The judgements that share measurements, as a table like that of slices, in their order; counts have no plot."""
     measurements = suite["measurements"]
-    rates = [
-        place
-        for place, measure in enumerate(family.measures)
-        if any(_declared(suite, names[place] or "").get("high") == 1 for _, names in family.rows)
-    ]
-    ranges = {}
-    for place in rates:
+    ranges: dict[int, tuple[float, float] | None] = {}
+    for place in range(len(family.measures)):
         own = [name for _, names in family.rows if (name := names[place]) is not None]
-        ranges[place] = _range(suite, own[0], [measurements[name] for name in own]) if own else None
+        counted = all(_declared(suite, name).get("high") is None for name in own)
+        ranges[place] = None if counted else _range(suite, own[0], [measurements[name] for name in own])
     rows = []
     for judgement, names in family.rows:
         cells = [
             None
-            if (name := names[place]) is None
+            if name is None
+            else (measurements[name], None)
+            if ranges[place] is None
             else _slice_cell(suite, name, measurements[name], limits.get(name, []), ranges[place])
-            for place in rates
+            for place, name in enumerate(names)
         ]
         rows.append((judgement, tuple(cells)))
     heads = (

@@ -7,8 +7,8 @@ a decimal, of a hash, of a UUID, of a hexadecimal literal, of a longer number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 import attrs
 
@@ -22,6 +22,14 @@ _TOKEN_LIMIT = 48
 _HEX_ONLY = re.compile(r"(?:0[xX])?[0-9a-fA-F]*\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _UUID_SIZE = 36
+
+
+Passes = Callable[[str], bool]
+"""Tells of 10 to 19 digits whether they may be a number at all: asked first, since most runs of digits are none."""
+
+
+def _any(digits: str) -> bool:
+    return True
 
 
 @attrs.frozen(slots=True)
@@ -67,11 +75,13 @@ def _token(text: str, start: int, end: int) -> tuple[str, str]:
     return (left.group() if left else ""), (right.group() if right else "")
 
 
-def contiguous(text: str) -> Iterator[Digits]:
-    """Yield the runs of 10 to 19 digits that may be a number of their own."""
+def contiguous(text: str, passes: Passes = _any) -> Iterator[Digits]:
+    """Yield the runs of 10 to 19 digits that pass and may be a number of their own."""
     for match in _RUN.finditer(text):
         start, end = match.span()
-        if end - start > _MAX or _part_of_decimal(text, start, end) or _part_of_uuid(text, start, end):
+        if end - start > _MAX or not passes(match.group()):
+            continue
+        if _part_of_decimal(text, start, end) or _part_of_uuid(text, start, end):
             continue
         glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
         if glued:
@@ -93,8 +103,8 @@ _GROUPS = re.compile(r"(?<![0-9])[0-9]{1,19}(?:[ \-.\t\n\r]{1,3}[0-9]{1,19})+(?!
 _GROUP = re.compile("[0-9]+")
 
 
-def split(text: str, *, labelled: bool) -> Iterator[Digits]:
-    """Yield the numbers that are written in groups.
+def split(text: str, *, labelled: bool, passes: Passes = _any) -> Iterator[Digits]:
+    """Yield the numbers that are written in groups and pass.
 
     Unlabelled text yields the shapes of cards (4-4-4-4, 4-6-5, broken over two lines, digit by digit) and of SNILS
     (3-3-3-2) only: any other split is too common in dates, tables and phones. With `labelled`, every chain that starts
@@ -103,52 +113,69 @@ def split(text: str, *, labelled: bool) -> Iterator[Digits]:
     for groups in _GROUPS.finditer(text):
         if groups.end() - groups.start() <= _MIN:
             continue
-        spans = [match.span() for match in _GROUP.finditer(text, groups.start(), groups.end())]
-        sizes = "".join(chr(ord("0") + end - start) for start, end in spans)
-        numbers = _shapes(text, spans, sizes)
-        if labelled:
-            numbers = chain(numbers, _prefixes(text, spans, sizes))
-        yield from (number for number in numbers if not _part_of_uuid(text, number.start, number.end))
+        parts = _GROUP.findall(text, groups.start(), groups.end())
+        lengths = list(map(len, parts))
+        ends = [0, *accumulate(lengths)]
+        sizes = "".join(map(_SIZES.__getitem__, lengths))
+        together = "".join(parts)
+        spans: list[tuple[int, int]] = []
+        for first, last, shape, alone in _chosen(text, groups, sizes, ends, labelled=labelled):
+            digits = together[ends[first] : ends[last + 1]]
+            if not passes(digits):
+                continue
+            spans = spans or _spans(text, groups)
+            start, end = spans[first][0], spans[last][1]
+            if _part_of_uuid(text, start, end):
+                continue
+            yield Digits(
+                start,
+                end,
+                digits,
+                shape or "-".join(map(str, lengths[first : last + 1])),
+                text[start - 1 : start].isalpha() or text[end : end + 1].isalpha(),
+                not alone and _goes_on(text, spans, first, last, sizes),
+            )
 
 
-def _digits(
-    text: str,
-    spans: list[tuple[int, int]],
-    first: int,
-    last: int,
-    *,
-    shape: str | None = None,
-    continues: bool = False,
-) -> Digits:
-    start, end = spans[first][0], spans[last][1]
-    glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
-    return Digits(
-        start,
-        end,
-        "".join(text[left:right] for left, right in spans[first : last + 1]),
-        shape=shape or "-".join(str(right - left) for left, right in spans[first : last + 1]),
-        glued=glued,
-        continues=continues,
-    )
+def _spans(text: str, groups: re.Match[str]) -> list[tuple[int, int]]:
+    return [match.span() for match in _GROUP.finditer(text, groups.start(), groups.end())]
 
 
 _SHAPES = re.compile("4444[123]?|465|464|3332")
+_SHAPED = frozenset({"4444", "44441", "44442", "44443", "465", "464", "3332"})
+_SINGLES = 15
 _ONE_BY_ONE = re.compile("1{15,19}")
+# A group's size as one character, so that the sizes of a chain are a text that patterns can read.
+_SIZES = [chr(ord("0") + size) for size in range(_MAX + 1)]
 _BROKEN_LINE = re.compile(r"-?\r?\n ?")
 
+# The first and the last of the groups of a number, the name of its shape where that is not the groups' sizes, and whether
+# it stands alone whatever is beside it.
+_Part = tuple[int, int, str, bool]
 
-def _shapes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Digits]:
-    for pattern, shape in ((_SHAPES, None), (_ONE_BY_ONE, "single")):
-        for match in pattern.finditer(sizes):
-            first, last = match.start(), match.end() - 1
-            yield _digits(text, spans, first, last, shape=shape, continues=_goes_on(text, spans, first, last, sizes))
-            if len(match.group()) == 5 and match.group().startswith("4444"):
-                # The last short group may be the card's security code.
-                yield _digits(text, spans, first, last - 1)
-    if len(spans) == 2 and _BROKEN_LINE.fullmatch(text[spans[0][1] : spans[1][0]]):
-        number = _digits(text, spans, 0, 1, shape="broken")
-        if _MIN <= len(number.digits) <= _MAX:
-            yield number
+
+def _chosen(text: str, groups: re.Match[str], sizes: str, ends: list[int], *, labelled: bool) -> Iterator[_Part]:
+    """Yield the parts of a chain that may be numbers; group `i` has `ends[i + 1] - ends[i]` digits."""
+    for match in _SHAPES.finditer(sizes):
+        first, last = match.start(), match.end() - 1
+        yield first, last, "", False
+        if last - first == 4 and match.group().startswith("4444"):
+            # The last short group may be the card's security code.
+            yield first, last - 1, "", True
+    if len(sizes) >= _SINGLES:
+        for match in _ONE_BY_ONE.finditer(sizes):
+            yield match.start(), match.end() - 1, "single", False
+    if len(sizes) == 2 and _MIN <= ends[2] <= _MAX:
+        # Between the two groups: the chain begins with the first and ends with the second.
+        gap = groups.start() + ends[1], groups.end() - (ends[2] - ends[1])
+        if _BROKEN_LINE.fullmatch(text, *gap):
+            yield 0, 1, "broken", True
+    if labelled:
+        for last in range(1, min(len(sizes), _MAX)):
+            if ends[last + 1] > _MAX:
+                return
+            if ends[last + 1] >= _MIN and sizes[: last + 1] not in _SHAPED:
+                yield 0, last, "", True
 
 
 def _goes_on(text: str, spans: list[tuple[int, int]], first: int, last: int, sizes: str) -> bool:
@@ -167,13 +194,3 @@ def _goes_on(text: str, spans: list[tuple[int, int]], first: int, last: int, siz
         if tied and neighbour != sizes[first : last + 1]:
             return True
     return False
-
-
-def _prefixes(text: str, spans: list[tuple[int, int]], sizes: str) -> Iterator[Digits]:
-    total = 0
-    for last, size in enumerate(sizes):
-        total += ord(size) - ord("0")
-        if total > _MAX:
-            return
-        if total >= _MIN and last and not _SHAPES.fullmatch(sizes, 0, last + 1):
-            yield _digits(text, spans, 0, last)

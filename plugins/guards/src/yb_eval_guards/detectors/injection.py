@@ -32,18 +32,26 @@ _OPENING = re.compile("[\"'`\u00ab\u201c\u2018\u300c\u201e]\\s?\\Z")
 _CLOSING = re.compile("[^\n]{0,40}?[\"'`\u00bb\u201d\u2019\u300d\u201c]")
 _TAG_SIGNS = "<>[]#|"
 _WRITTEN_BREAKS = ("n", "r", "t")
+# Combinations of features whose phrases are remembered.
+_REMEMBERED = 4096
 
 
 class _Compiled:
-    """Phrases of one family that need the same features, compiled; the dense form when a text first asks for it."""
+    """Phrases of one family that need the same features, in two forms, each compiled when a text first asks for it."""
 
-    __slots__ = ("_dense", "_phrases", "family", "plain")
+    __slots__ = ("_dense", "_phrases", "_plain", "family")
 
     def __init__(self, family: Family, phrases: list[Phrase]) -> None:
         self.family = family
         self._phrases = phrases
-        self.plain: Any = compile_bytes("|".join(f"(?:{phrase.plain})" for phrase in phrases), latin1=True)
+        self._plain: Any = None
         self._dense: Any = None
+
+    @property
+    def plain(self) -> Any:
+        if self._plain is None:
+            self._plain = compile_bytes("|".join(f"(?:{phrase.plain})" for phrase in self._phrases), latin1=True)
+        return self._plain
 
     @property
     def dense(self) -> Any:
@@ -74,12 +82,22 @@ class InjectionDetector:
             for needs, phrases in by_needs.items():
                 self._phrases.setdefault(_last_bit(needs), []).append((needs, _Compiled(family, phrases)))
         self.announced_by = sum(self._phrases)
+        self._known: dict[int, tuple[_Compiled, ...]] = {}
 
     def wanted(self, features: int) -> bool:
         """Tell whether the view has all the words that some phrase needs."""
-        return bool(features & self.announced_by) and any(True for _ in self._candidates(features))
+        return bool(features & self.announced_by) and bool(self._candidates(features))
 
-    def _candidates(self, features: int) -> Iterator[_Compiled]:
+    def _candidates(self, features: int) -> tuple[_Compiled, ...]:
+        """Return the phrases whose words are all there; few combinations of words occur again and again."""
+        found = self._known.get(features)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            found = self._known[features] = tuple(self._find_candidates(features))
+        return found
+
+    def _find_candidates(self, features: int) -> Iterator[_Compiled]:
         seen = features & self.announced_by
         while seen:
             bit = _last_bit(seen)

@@ -149,6 +149,16 @@ _BY_LENGTH: dict[int, tuple[tuple[_Valid, _Weigh], ...]] = {
 } | dict.fromkeys((14, 16, 17, 18, 19), (_CARD,))
 
 
+class _Passed(dict[str, list[_Weigh]]):
+    """How to weigh the digits for which a checksum holds. A text's words are read for the few numbers among them only."""
+
+    def __call__(self, digits: str) -> bool:
+        passed = [weigh for valid, weigh in _BY_LENGTH[len(digits)] if valid(digits)]
+        if passed:
+            self[digits] = passed
+        return bool(passed)
+
+
 class NumberDetector:
     """Finds INN, SNILS, OGRN, OGRNIP and card numbers, written together or in groups."""
 
@@ -162,18 +172,14 @@ class NumberDetector:
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the numbers whose checksum holds, each with the best reading of what it is."""
-        text = view.text
-        for number in contiguous(text):
-            yield from self._weigh(view, number)
+        text, passed = view.text, _Passed()
+        for number in contiguous(text, passed):
+            yield from self._weigh(view, number, passed[number.digits])
         if features & (self._groups | self._labels):
-            for number in split(text, labelled=bool(features & self._labels)):
-                yield from self._weigh(view, number)
+            for number in split(text, labelled=bool(features & self._labels), passes=passed):
+                yield from self._weigh(view, number, passed[number.digits])
 
-    def _weigh(self, view: View, number: Digits) -> Iterator[Finding]:
-        passed = [weigh for valid, weigh in _BY_LENGTH[len(number.digits)] if valid(number.digits)]
-        if not passed:
-            return
-        # The words around are read only for the few numbers that pass a checksum at all.
+    def _weigh(self, view: View, number: Digits, passed: list[_Weigh]) -> Iterator[Finding]:
         label = self._table.around(view.text, number.start, number.end, len(number.digits))
         for weigh in passed:
             verdict = weigh(number, label)

@@ -57,6 +57,7 @@ class PhraseTable:
     def __init__(self, table: dict[str, Any]) -> None:
         self._sets: dict[str, list[str]] = table["sets"]
         self._leet = frozenset(table["leet"])
+        self._translated: dict[tuple[str, str], str] = {}
         unindexed = set(table["unindexed"])
         self.families = tuple(self._family(row, unindexed) for row in table["family"])
         used = {name for family in self.families for phrase in family.phrases for name in phrase.needs}
@@ -93,13 +94,19 @@ class PhraseTable:
             plain = f"(?:^|{SEPARATOR})(?:{plain})(?:$|{SEPARATOR})"
         return Phrase(plain, dense, needs)
 
+    def _translated_set(self, name: str, gap: str) -> str:
+        known = self._translated.get((name, gap))
+        if known is None:
+            words = "|".join(self._sets[name])
+            known = self._translated[name, gap] = f"(?:{self._translate(words, gap)})"
+        return known
+
     def _translate(self, pattern: str, gap: str) -> str:
         pieces = []
         for match in _TOKEN.finditer(pattern):
             name, count, text = match.group(1), match.group(2), match.group()
             if name is not None:
-                words = "|".join(self._sets[name])
-                pieces.append(f"(?:{self._translate(words, gap)})")
+                pieces.append(self._translated_set(name, gap))
             elif count is not None and gap == _GAP:
                 pieces.append(f"(?:{LETTER}+{gap}){{0,{count}}}")
             elif count is not None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
-from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from ._cache import cached_database
-from .protocol import BORDER, EngineName, FeaturePattern
+from .protocol import BORDER, Engine, EngineName, FeaturePattern, exact_patterns
 
 __all__ = ["HyperscanEngine", "available"]
 
@@ -39,22 +36,25 @@ def _compiled(patterns: tuple[FeaturePattern, ...]) -> Any:
     return database
 
 
-class HyperscanEngine:
+class HyperscanEngine(Engine):
     """Scans with a compiled hyperscan database; each thread has its own scratch space."""
-
-    name: EngineName = "hyperscan"
 
     def __init__(self, patterns: tuple[FeaturePattern, ...], folder: Path | None = None) -> None:
         """Compile, or load what was compiled before and kept in `folder`."""
         import hyperscan
 
         self._bits = [entry.bit for entry in patterns]
+        self._exact = exact_patterns(patterns)
         self._database = (
             _compiled(patterns) if folder is None else cached_database(patterns, folder, lambda: _compiled(patterns))
         )
         self._scratch = hyperscan.Scratch(self._database)
         self._local = threading.local()
         self._cloning = threading.Lock()
+
+    @property
+    def name(self) -> EngineName:
+        return "hyperscan"
 
     def _own_scratch(self) -> Any:
         scratch = getattr(self._local, "scratch", None)
@@ -63,17 +63,27 @@ class HyperscanEngine:
                 scratch = self._local.scratch = self._scratch.clone()
         return scratch
 
-    def features(self, texts: Sequence[bytes]) -> list[int]:
-        """Return for each text the sum of the bits of the patterns that match in it."""
-        found = [0] * len(texts)
-        bits = self._bits
-        # A match may end on the border after its text, so a text's share of the buffer ends there.
-        ends = list(accumulate((len(text) + 1 for text in texts), initial=0))[1:]
+    def seen(self, buffer: bytes) -> dict[int, int]:
+        """Return which texts have features, and which."""
+        bits, exacts = self._bits, self._exact
+        known = [0] * len(bits)
+        by_border: dict[int, int] = {}  # a text goes by the place of the border after it
+        find, rfind = buffer.find, buffer.rfind
 
         def on_match(identity: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            # The buffer starts with one border, hence offset end-1 in it is offset end-2 in the joined texts.
-            found[bisect_left(ends, end - 1)] |= bits[identity]
+            # A match may end on the border after its text. Of many matches in one text the first is enough.
+            if end > known[identity]:
+                border = find(BORDER, end - 1)
+                known[identity] = border + 1
+                exact = exacts[identity]
+                if exact is None or exact.search(buffer, rfind(BORDER, 0, border), border + 1):
+                    by_border[border] = by_border.get(border, 0) | bits[identity]
 
-        buffer = BORDER + BORDER.join(texts) + BORDER
         self._database.scan(buffer, match_event_handler=on_match, scratch=self._own_scratch())
+        found: dict[int, int] = {}
+        place, last = 0, 1
+        for border in sorted(by_border):
+            place += buffer.count(BORDER, last, border)
+            last = border
+            found[place] = by_border[border]
         return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from typing import Any
 
-from .protocol import BORDER, EngineName, FeaturePattern
+from .protocol import BORDER, Engine, EngineName, FeaturePattern, exact_patterns
 
 __all__ = ["Re2Engine"]
 
@@ -20,10 +21,8 @@ _PROBE = BORDER + BORDER
 _SENTINEL = rb"\xff\xff"
 
 
-class Re2Engine:
+class Re2Engine(Engine):
     """Matches with RE2 sets over Latin-1, that is, over bytes."""
-
-    name: EngineName = "re2"
 
     def __init__(self, patterns: tuple[FeaturePattern, ...]) -> None:
         self._sets = [
@@ -32,21 +31,31 @@ class Re2Engine:
             for compiled in _sets(patterns[first : first + _PER_SET])
         ]
 
-    def features(self, texts: Sequence[bytes]) -> list[int]:
-        """Return for each text the sum of the bits of the patterns that match in it."""
-        found = []
-        for text in texts:
+    @property
+    def name(self) -> EngineName:
+        return "re2"
+
+    def seen(self, buffer: bytes) -> dict[int, int]:
+        """Return which texts have features, and which."""
+        found: dict[int, int] = {}
+        for place, text in enumerate(buffer[1:-1].split(BORDER)):
             bordered = BORDER + text + BORDER
             mask = 0
-            for patterns, bits in self._sets:
-                for index in patterns.Match(bordered) or ():
-                    mask |= bits[index]
-            found.append(mask)
+            for matcher, patterns in self._sets:
+                for index in matcher.Match(bordered) or ():
+                    bit, exact = patterns[index]
+                    if exact is None or exact.search(bordered):
+                        mask |= bit
+            if mask:
+                found[place] = mask
         return found
 
 
-def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[int]]]:
-    """Yield compiled sets with the bits of their patterns, each small enough for its memory."""
+_Exact = tuple[int, "re.Pattern[bytes] | None"]
+
+
+def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[_Exact]]]:
+    """Yield compiled sets with the bits and the exact form of their patterns, each small enough for its memory."""
     import re2
 
     options = re2.Options()
@@ -60,7 +69,8 @@ def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[int]
     compiled.Add(_SENTINEL)
     compiled.Compile()
     if compiled.Match(_PROBE):
-        yield compiled, [*(entry.bit for entry in patterns), 0]
+        bits = [entry.bit for entry in patterns]
+        yield compiled, [*zip(bits, exact_patterns(patterns), strict=True), (0, None)]
         return
     if len(patterns) == 1:
         raise ValueError(f"feature pattern too large for google-re2: {patterns[0].pattern[:40]!r}")

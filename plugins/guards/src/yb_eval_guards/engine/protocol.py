@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import attrs
 
-__all__ = ["BORDER", "Engine", "EngineName", "FeaturePattern"]
+__all__ = ["BORDER", "Engine", "EngineName", "FeaturePattern", "exact_patterns"]
 
 EngineName = Literal["hyperscan", "re2"]
 
@@ -20,11 +21,14 @@ BORDER = b"\xff"
 class FeaturePattern:
     """A byte pattern in the syntax that hyperscan and RE2 share, and the feature bit it stands for.
 
-    Where a pattern needs to see that a text begins or ends it matches one more byte, which may be `BORDER`.
+    Where a pattern needs to see that a text begins or ends it matches one more byte, which may be `BORDER`. Where the
+    feature is dear to look for, `pattern` is a cheaper sign of it, found in every text that has it, and `exact` (a pattern
+    of Python's `re`) says of those which really do.
     """
 
     bit: int
     pattern: bytes
+    exact: bytes | None = None
 
 
 class Engine(Protocol):
@@ -33,6 +37,21 @@ class Engine(Protocol):
     @property
     def name(self) -> EngineName: ...
 
+    def seen(self, buffer: bytes) -> dict[int, int]:
+        """Return, in rising order, which of the texts have features, and the sum of the bits whose patterns match there.
+
+        `buffer` holds the texts (UTF-8) with `BORDER` before, between and after them.
+        """
+        ...
+
     def features(self, texts: Sequence[bytes]) -> list[int]:
         """Return for each text (UTF-8 bytes) the sum of the bits whose patterns match somewhere in it."""
-        ...
+        if not texts:
+            return []
+        seen = self.seen(BORDER + BORDER.join(texts) + BORDER)
+        return [seen.get(place, 0) for place in range(len(texts))]
+
+
+def exact_patterns(patterns: Sequence[FeaturePattern]) -> list[re.Pattern[bytes] | None]:
+    """Compile what each pattern is a sign of; None where it is itself what is looked for."""
+    return [None if entry.exact is None else re.compile(entry.exact, re.DOTALL) for entry in patterns]

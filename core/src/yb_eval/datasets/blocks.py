@@ -1,0 +1,242 @@
+"""Rows of JSON Lines a block at a time: what a row costs where nothing is out of the ordinary.
+
+A block is some whole lines, decoded in one call and checked a column at a time. It is taken only if each of its rows
+would be taken by itself; about any other, `None` says that it must be read row by row, which also finds the words for
+what is wrong with it.
+
+Lines are decoded together as the items of one list, with a comma and a line feed between them. That this gives each line
+its own row, and not one row for two halves, rests on three things. A line feed cannot stand inside a JSON string, so no
+string goes from one line to the next. Every line begins with `{` and ends with `}`, neither of which is then inside a
+string. And no row holds an object, so there are as many braces outside strings as rows: those at the lines' ends, and no
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import attrs
+import orjson
+
+from yb_eval.datasets.faults import RowError
+from yb_eval.datasets.identity import IdColumn, check_id, check_tags
+from yb_eval.datasets.strict import FLAT, string_tokens
+
+#: What belongs to the sample: a row may have these whether or not its class declares them.
+SAMPLE_FIELDS = frozenset(("id", "tags"))
+
+Rows = list[dict[str, Any]]
+
+
+#: Bytes decoded in one call: the parser wants twelve times as much memory, which should stay in the processor's cache.
+_AT_ONCE = 2**17
+
+
+def decode(block: bytes) -> Rows:
+    """The rows of a block that a `BlockCheck` has taken."""
+    rows: Rows = []
+    start = 0
+    while start < len(block):
+        end = block.find(b"\n", start + _AT_ONCE)
+        part = block[start : end if end >= 0 else None]
+        rows += orjson.loads(b"[%b]" % part.replace(b"\n", b",\n"))
+        start += len(part) + 1
+    return rows
+
+
+def cut(first: int, block: bytes, limit: int) -> Iterator[tuple[int, bytes, int]]:
+    """(Number of the first line, lines, how many) for parts of at most `limit` lines of a block that begins with line
+    `first`. Halves, and halves of halves: no line is looked at."""
+    count = block.count(b"\n") + 1
+    if count <= limit:
+        yield first, block, count
+        return
+    middle = block.find(b"\n", len(block) // 2)
+    if middle < 0:
+        middle = block.rfind(b"\n", 0, len(block) // 2)
+    yield from cut(first, block[:middle], limit)
+    yield from cut(first + block.count(b"\n", 0, middle) + 1, block[middle + 1 :], limit)
+
+
+def column(rows: Rows, name: str, default: Any = None) -> list[Any]:
+    """The values of one key, `default` where a row does not have it."""
+    try:
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        return [row.get(name, default) for row in rows]
+
+
+@attrs.frozen(slots=True)
+class Field:
+    """What a column of a plain field may hold: values of `types`, of strings only `choices` if there are any."""
+
+    types: frozenset[type]
+    choices: frozenset[str] | None
+    required: bool
+    nonempty: bool
+    default: Any
+
+    def takes(self, values: Sequence[Any], types: set[type]) -> bool:
+        return (
+            types <= self.types
+            and (self.choices is None or self.choices.issuperset(values))
+            and not (self.nonempty and not all(values))
+        )
+
+
+@lru_cache(maxsize=256)
+def plain_fields(row: type) -> Mapping[str, Field] | None:
+    """The fields of an attrs class whose instances hold what the JSON says and nothing else; `None` for a class that
+    converts, validates, or has a field of any other type than str, int, bool, null and literal strings."""
+    if not attrs.has(row) or hasattr(row, "__attrs_post_init__") or hasattr(row, "__attrs_pre_init__"):
+        return None
+    try:
+        attrs.resolve_types(row)
+    except NameError:
+        return None
+    fields = {}
+    for each in attrs.fields(row):
+        types, choices = _allowed(each.type)
+        default = each.default
+        absent = default is attrs.NOTHING or type(default) in FLAT
+        if not types or not absent or each.converter or each.validator or not each.init or each.alias != each.name:
+            return None
+        required = default is attrs.NOTHING
+        nonempty = required and each.type is str and not each.metadata.get("may_be_empty")
+        fields[each.name] = Field(types, choices, required, nonempty, None if required else default)
+    return fields
+
+
+def _allowed(kind: Any) -> tuple[frozenset[type], frozenset[str] | None]:
+    """The types, and the strings if not all, that a field declared as `kind` takes; no types where that is not plain."""
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        plain = all(type(choice) is str for choice in choices)
+        return (frozenset({str}), frozenset(choices)) if plain else (frozenset(), None)
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return (frozenset(members), None) if FLAT.issuperset(members) else (frozenset(), None)
+
+
+@attrs.define(slots=True)
+class CheckedBlock:
+    """The rows of a good block, where they are wanted, how many they are, and what there is to know of their ids."""
+
+    rows: Rows | None
+    count: int
+    ids: IdColumn
+
+
+@attrs.frozen(slots=True)
+class BlockCheck:
+    """Checks blocks against a plain class's `fields` (`None`: rows of any keys, of which `required` must be there and
+    filled). Every row must have an id."""
+
+    fields: Mapping[str, Field] | None
+    required: tuple[str, ...] = ()
+
+    def __call__(self, block: bytes) -> CheckedBlock | None:
+        """The block, if it is entirely right and plain."""
+        rows = _plain(block)
+        if rows is None:
+            return None
+        strings = sum(map(len, rows))
+        ids: list[str] = []
+        for name, values in _columns(rows, strings).items():
+            kinds = list(map(type, values))
+            types = set(kinds)
+            if FLAT.issuperset(types):
+                strings += kinds.count(str)
+            elif name == "tags" and types == {list}:
+                strings += sum(map(len, values))
+            else:
+                return None
+            if not self._takes(name, values, types, len(rows)):
+                return None
+            if name == "id":
+                ids = values
+        # A repeated key is a string that was read and is not there: see `strict`.
+        whole = len(ids) == len(rows) and string_tokens(block) == strings and self._complete(rows)
+        return CheckedBlock(rows, len(rows), IdColumn.of(ids)) if whole else None
+
+    def _takes(self, name: str, values: list[Any], types: set[type], count: int) -> bool:
+        if name == "id" and not (len(values) == count and types == {str} and _good_ids(values)):
+            return False
+        if name == "tags" and not (types == {list} and _good_tags(values)):
+            return False
+        if self.fields is None:
+            return name not in self.required or not (None in values or "" in values)
+        field = self.fields.get(name)
+        if field is None:
+            return name in SAMPLE_FIELDS
+        return field.takes(values, types) and (len(values) == count or not field.required)
+
+    def _complete(self, rows: Rows) -> bool:
+        """Whether nothing is missing altogether; what some rows lack has been seen."""
+        names = self.required if self.fields is None else [n for n, field in self.fields.items() if field.required]
+        return all(name in row for row in (rows if self.fields is None and names else rows[:1]) for name in names)
+
+
+@attrs.frozen(slots=True)
+class Elsewhere:
+    """A `BlockCheck` as the work of an executor: items are (number of the first line, block), and rows stay where they
+    were decoded."""
+
+    check: BlockCheck
+
+    def __call__(self, item: tuple[int, bytes]) -> CheckedBlock | None:
+        taken = self.check(item[1])
+        if taken is not None:
+            taken.rows = None
+        return taken
+
+
+def _columns(rows: Rows, keys: int) -> dict[str, list[Any]]:
+    """The values of every key that occurs, in the order of the rows that have it; `keys` is how many keys there are."""
+    if keys == len(rows) * len(rows[0]):
+        with suppress(KeyError):
+            return {name: list(map(itemgetter(name), rows)) for name in rows[0]}
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row[name] for row in rows if name in row] for name in names}
+
+
+def _plain(block: bytes) -> Rows | None:
+    """The rows of a block whose lines are objects from end to end; what they hold is not checked yet."""
+    feeds = block.count(b"\n")
+    if block[:1] != b"{" or block[-1:] != b"}" or block.count(b"}\n{") != feeds:
+        return None
+    try:
+        rows = decode(block)
+    except orjson.JSONDecodeError:
+        return None
+    return rows if len(rows) == feeds + 1 and set(map(type, rows)) == {dict} else None
+
+
+def _good_ids(ids: list[str]) -> bool:
+    if not all(ids):
+        return False
+    together = "".join(ids)
+    if together.isprintable() and " " not in together:  # the only white space that is printable
+        return True
+    try:
+        for each in ids:
+            check_id(each)
+    except RowError:
+        return False
+    return True
+
+
+def _good_tags(lists: list[list[Any]]) -> bool:
+    if set(map(type, chain.from_iterable(lists))) - {str}:
+        return False
+    try:
+        for tags in set(map(tuple, lists)):
+            check_tags(list(tags))
+    except RowError:
+        return False
+    return True
