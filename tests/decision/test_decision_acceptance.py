@@ -18,6 +18,7 @@ from yb_eval_decision.backends.opening import open_backend
 from yb_eval_decision.commands.benching import bench
 from yb_eval_decision.commands.calibrating import calibrate
 from yb_eval_decision.commands.checking import check
+from yb_eval_decision.registry import resolve_evals
 
 
 def _load(name: str) -> Any:
@@ -121,3 +122,17 @@ def test_a_chat_backend_without_a_model_is_refused_once(spec: str) -> None:
     with pytest.raises(UsageError) as refused:
         open_backend(spec)
     assert str(refused.value).startswith(f"{spec.rstrip(':')}: it names no model")
+
+
+def test_a_folder_of_evals_without_its_slash_is_refused_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "polite.yaml").write_text("questions: {q: {type: noul, instructions: 'Вежливо?'}}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="own/"):
+        resolve_evals("own")
+    assert [one.name for one in resolve_evals("own/")] == ["polite"]
+    with pytest.raises(UsageError, match="no eval is named"):
+        resolve_evals("o" * 5000)

@@ -531,7 +531,10 @@ def test_issue_also_deepeval_1147_1450_a_lost_connection_ends_no_run_and_a_run_e
     with servers.serving(servers.system_one(), *faults) as service, remote(service) as backend:
         report = evaluate_dataset(rows, [fakes["Polite"]()], backend=backend)
     assert report.n == n
-    assert report["polite"].counts["measured"] == n
+    counts = report["polite"].counts
+    # Which request meets a broken connection is chance, and so is that one meets them with all its attempts.
+    assert counts["measured"] + counts["error"] == n
+    assert counts["error"] <= n // 50
     assert report.usage.retries >= 1
 
 

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from os import PathLike, fspath
+from os.path import isdir
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,8 @@ def _builtin_name(text: str) -> str:
     prefix, _, last = text.rpartition(".")
     name = last if last in _CATEGORY else _SHORT.get(last.lower(), "")  # `ToolCallF1`, as the class is called
     if not name:
-        raise UsageError(f"no eval is named {shorten(text)}", hint=nearest(last, (*_CATEGORY, *GROUPS)))
+        hint = f"the folder is {text}/" if isdir(text) else nearest(last, (*_CATEGORY, *GROUPS))
+        raise UsageError(f"no eval is named {shorten(text)}", hint=hint)
     if prefix and prefix != _CATEGORY[name]:
         raise UsageError(f"{shorten(prefix)} has no eval {name!r}", hint=f"did you mean '{_CATEGORY[name]}.{name}'?")
     return name

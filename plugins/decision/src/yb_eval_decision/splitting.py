@@ -163,15 +163,18 @@ def _split_questions(
     packed: list[Packed],
     known: dict[tuple[int, str], NoAnswer],
 ) -> None:
-    """The questions of one eval that does not fit in one request: neighbours together, as many as fit with what they read."""
+    """The questions of one eval that does not fit in one request: those that read the same together, as many as fit with what
+    they read."""
     sizes = _sizes(one.state)
-    keep_state = all(_Open(limits).with_(index, [pair], one, sizes) is not None for pair in ids)
+    # A state that leaves hardly any room would be sent again for every question or two.
+    roomy = not _excess((2 + sum(sizes.values())) * 4 // 3, 0, 1, limits)
+    keep_state = roomy and all(_Open(limits).with_(index, [pair], one, sizes) is not None for pair in ids)
+    needed = {pair: _needs(one.state, None if keep_state else paths_read(one.questions[pair[0]])) for pair in ids}
     chunk: list[tuple[str, str]] = []
     parts: dict[tuple[str, ...], int] = {}
     question_bytes = 0
-    for pair in ids:
-        question = one.questions[pair[0]]
-        needs = _needs(one.state, None if keep_state else paths_read(question))
+    for pair in _by_largest(needed):
+        question, needs = one.questions[pair[0]], needed[pair]
         size = tokens.question_bytes(question)
         if too_large := _excess(2 + sum(needs.values()), size, 1, limits):
             known[index, pair[0]] = NoAnswer("error", f"the question and what it reads take {too_large}")
@@ -184,6 +187,15 @@ def _split_questions(
         parts, question_bytes = together, question_bytes + size
     if chunk:
         packed.append(_chunk(index, one, chunk, keep_state))
+
+
+def _by_largest(needed: Mapping[tuple[str, str], Mapping[tuple[str, ...], int]]) -> list[tuple[str, str]]:
+    """The questions with those side by side whose largest part is the same: ten claims about one page go with the page, not
+    one claim with each of ten pages. Otherwise as they came."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for pair, needs in needed.items():
+        groups.setdefault(max(needs, key=needs.__getitem__, default=()), []).append(pair)
+    return [pair for group in groups.values() for pair in group]
 
 
 def _needs(state: Mapping[str, Any], paths: Sequence[str] | None) -> dict[tuple[str, ...], int]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from yb_eval_decision.local.lexicon import STOPWORDS
 from yb_eval_decision.local.text import joined_apostrophes, normalise, stem
 
 #: Words of a window that are of no language the model knows, and more of them than of one it does: it is in another language.
 _LEAST = 2
+#: From here on scripts write no spaces between words (Thai, Kana, Han): a run of letters is as many words as it may hold, each
+#: of two letters.
+_NO_SPACES, _LETTERS = "\u0e00", 2
+#: Words that a window must hold before it can be unfamiliar, and the share of them that is known in one that is not.
+_FEW, _FAMILIAR = 3, 0.2
 
 # Function words that English and Russian do not have: of German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish,
 # Ukrainian.
@@ -39,9 +44,19 @@ def foreign(window: Sequence[str]) -> bool:
     for token in window:
         if token in _HOME:
             home += 1
-        elif token in _FOREIGN or not (token.isascii() or "а" <= token[0] <= "я"):
+        elif token in _FOREIGN:
             other += 1
+        elif not (token.isascii() or "а" <= token[0] <= "я"):
+            other += 1 if token[0] < _NO_SPACES else max(1, len(token) // _LETTERS)
     return other >= _LEAST and other > home
+
+
+def unfamiliar(window: Sequence[str], vocabulary: Collection[str]) -> bool:
+    """Whether a window of stems holds words, and hardly any that the model has ever met: another language, a cipher, letters
+    written as digits. What it does not find there says nothing."""
+    words = [token for token in window if token[0].isalnum() and token != "0"]
+    known = sum(word in vocabulary or word in _HOME for word in words)
+    return len(words) >= _FEW and known < _FAMILIAR * len(words)
 
 
 def encoded(text: str) -> bool:

@@ -106,13 +106,15 @@ class Measures:
 
 @frozen(slots=True, eq=False)
 class Model:
-    """All heads by task, how common each stem is, and the digest of the weights that they come from."""
+    """All heads by task, how common each stem is, the stems that any of them knows, and the digest of the weights that they
+    come from."""
 
     curve: Curve
     wordings: Mapping[str, Wordings]
     measures: Mapping[str, Measures]
     rarity: Mapping[str, int]
     rarest: int
+    vocabulary: frozenset[str]
     digest: str
 
 
@@ -154,7 +156,8 @@ def _built(raw: Mapping[str, Any], digest: str) -> Model:
         for name, names in MEASURES.items()
     }
     curve = Curve(raw["curve"]["step"], tuple(raw["curve"]["values"]))
-    return Model(curve, wordings, measures, raw["rarity"], raw["rarest"], digest)
+    vocabulary = frozenset(raw["rarity"]).union(*(head.ngrams for head in wordings.values()))
+    return Model(curve, wordings, measures, raw["rarity"], raw["rarest"], vocabulary, digest)
 
 
 @lru_cache(maxsize=1)

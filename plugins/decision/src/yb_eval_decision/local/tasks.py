@@ -6,14 +6,14 @@ encoded, about an empty text. That is an abstention, with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from attrs import field, frozen
 
 from yb_eval_decision.answers import Answer, ChoiceAnswer, NoAnswer, NoulAnswer, ScoreAnswer
 from yb_eval_decision.local.bearing import relevance
-from yb_eval_decision.local.language import encoded, foreign, plain_words, scripts
+from yb_eval_decision.local.language import encoded, foreign, plain_words, scripts, unfamiliar
 from yb_eval_decision.local.model import Model
 from yb_eval_decision.local.ngrams import ngrams, tokens, windows
 from yb_eval_decision.local.overlap import Evidence, evidence_of
@@ -53,16 +53,18 @@ class Reading:
     windows: tuple[tuple[str, ...], ...]
     empty: bool
     foreign: bool
+    unfamiliar: bool
     encoded: bool
 
     @classmethod
-    def of(cls, text: str) -> Reading:
+    def of(cls, text: str, vocabulary: Collection[str]) -> Reading:
         found = tokens(text)
         parts = list(windows(found))
         return cls(
             tuple(tuple(ngrams(part)) for part in parts),
             not any(token[0].isalnum() for token in found),
             any(foreign(part) for part in parts),
+            any(unfamiliar(part, vocabulary) for part in parts),
             encoded(text),
         )
 
@@ -97,7 +99,7 @@ class Reader:
         """The reading of a text, or of the text that a JSON value holds."""
         text = value if isinstance(value, str) else flat(value)
         found = self._texts.get(text)
-        return found if found is not None else _kept(self._texts, text, Reading.of(text))
+        return found if found is not None else _kept(self._texts, text, Reading.of(text, self.model.vocabulary))
 
     def statements(self, text: str) -> list[Statement]:
         """What a claim or a question says."""
@@ -160,6 +162,8 @@ def _of_text(reader: Reader, task: str, value: Any) -> float | NoAnswer:
     # A wording that was found is there, whatever else the text holds; that none was found says nothing of what is not read.
     if probability < 0.5 and read.foreign:
         return abstained("the text is in another language than English or Russian")
+    if probability < 0.5 and read.unfamiliar:
+        return abstained("the text holds hardly a word that the local model knows")
     if probability < 0.5 and read.encoded:
         return abstained("a part of the text is encoded")
     return probability if decided else _undecided(probability)
