@@ -106,7 +106,8 @@ def all_results(s: Sample) -> list[tuple[str, str | None, Any, str | None]]:
 @_once_for
 def results_shown_whole(s: Sample) -> bool:
     """Whether `tool_results` holds all results uncut and fits one window: then it is evidence as it is, else `evidence` is."""
-    sizes = [_size(result, _arguments(s).get(id)) for id, _, result, _ in all_results(s)]
+    arguments = _arguments(s)
+    sizes = [_size(result, arguments.get(id)) for id, _, result, _ in all_results(s)]
     return len(sizes) <= CALLS and max(sizes, default=0) <= RESULT and sum(sizes) <= WINDOW
 
 
@@ -178,7 +179,7 @@ def _beginning(text: str, limit: int) -> str:
 
 def _actions(s: Sample) -> Any:
     made = calls_made(s)
-    told = [as_text(call.args) for call, _ in made[-CALLS:]]
+    told = _argument_texts(s)[-CALLS:]
     limit = share(map(len, told))
     shown: list[Any] = []
     for index, ((call, mark), text) in enumerate(zip(made[-CALLS:], told, strict=True), max(0, len(made) - CALLS)):
@@ -203,11 +204,16 @@ def _prior_results(s: Sample) -> Any:
     return _results(s, {})
 
 
-def _results(s: Sample, arguments: Mapping[str, Any]) -> Any:
+def _results(s: Sample, arguments: Mapping[str, tuple[Any, str]]) -> Any:
     found = all_results(s)
     limit = share([_size(result, arguments.get(id)) for id, _, result, _ in found[-CALLS:]])
     shown = {
-        id: _result(tool, bounded(result, limit), turn, bounded(arguments[id], limit) if id in arguments else None)
+        id: _result(
+            tool,
+            bounded(result, limit),
+            turn,
+            bounded(arguments[id][0], limit, arguments[id][1]) if id in arguments else None,
+        )
         for id, tool, result, turn in found[-CALLS:]
     }
     return {"left_out": f"{len(found) - CALLS} earlier results", **shown} if len(found) > CALLS else shown
@@ -222,20 +228,28 @@ def _result(tool: str | None, result: Any, turn: str | None, arguments: Any) -> 
 
 
 @_once_for
-def _arguments(s: Sample) -> dict[str, Any]:
-    """The arguments of the calls that have some, by the id of their result."""
-    made = [call for call, mark in calls_made(s) if mark != "proposed"]
-    return {f"r{index}": call.args for index, call in enumerate(made) if call.args}
+def _argument_texts(s: Sample) -> list[str]:
+    """The arguments of each call made, as text."""
+    return [as_text(call.args) for call, _ in calls_made(s)]
 
 
-def _size(result: Any, arguments: Any) -> int:
-    return len(as_text(result)) + (len(as_text(arguments)) if arguments else 0)
+@_once_for
+def _arguments(s: Sample) -> dict[str, tuple[Any, str]]:
+    """The arguments of the calls that have some, as they are and as text, by the id of their result."""
+    made = [
+        (call, text) for (call, mark), text in zip(calls_made(s), _argument_texts(s), strict=True) if mark != "proposed"
+    ]
+    return {f"r{index}": (call.args, text) for index, (call, text) in enumerate(made) if call.args}
+
+
+def _size(result: Any, arguments: tuple[Any, str] | None) -> int:
+    return len(as_text(result)) + (len(arguments[1]) if arguments else 0)
 
 
 def _evidence(s: Sample) -> Any:
     arguments = _arguments(s)
     return divided(
-        (id, f"{as_text(arguments[id])}\n{as_text(result)}" if id in arguments else as_text(result))
+        (id, f"{arguments[id][1]}\n{as_text(result)}" if id in arguments else as_text(result))
         for id, _, result, _ in all_results(s)
     )
 
