@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from yb_eval.errors import EvaluationError, UsageError
 from yb_eval.interfaces import Metric
 from yb_eval.metrics import Accuracy, Repeats, average
-from yb_eval.metrics.repeats import FLAKY_LISTED
+from yb_eval.metrics.consecutive import LISTED as FLAKY_LISTED
 from yb_eval.model import Measurement, Measurements, Outcome
 from yb_eval.statistics import wilson
 

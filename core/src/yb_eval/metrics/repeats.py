@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -13,10 +12,8 @@ from attrs import Factory, define, field, frozen
 
 from yb_eval.errors import EvaluationError, UsageError
 from yb_eval.metrics.base import JudgementMetric, mean_share, null, rate, slice_name
+from yb_eval.metrics.consecutive import Consecutive, enlist
 from yb_eval.model import Declared, Measurement, Measurements, Outcome
-
-#: Ids of flaky samples that are listed.
-FLAKY_LISTED = 100
 
 
 @define(slots=True)
@@ -37,15 +34,9 @@ class Attempts:
 
 
 @define(slots=True)
-class RepeatsState:
-    """Finished samples as counts, and the two at the ends, of which more may come from a neighbouring batch.
+class RepeatsState(Consecutive[Attempts]):
+    """Finished samples as counts: `finished` counts (scored, right) pairs; `flaky` holds the 100 smallest ids."""
 
-    `finished` counts (scored, right) pairs; `flaky` holds the 100 smallest ids: the size does not grow with the
-    dataset. `tail` is `None` while `head` is the only sample.
-    """
-
-    head: Attempts | None = None
-    tail: Attempts | None = None
     finished: Counter[tuple[int, int]] = Factory(Counter)
     flaky: list[str] = Factory(list)
 
@@ -57,23 +48,7 @@ class RepeatsState:
             )
         self.finished[sample.scored, sample.right] += 1
         if 0 < sample.right < sample.scored:
-            self.list_flaky(sample.id)
-
-    def list_flaky(self, sample_id: str) -> None:
-        insort(self.flaky, sample_id)
-        del self.flaky[FLAKY_LISTED:]
-
-    def follow(self, sample: Attempts) -> None:
-        """Puts `sample` behind the last one, or together with it."""
-        last = self.tail or self.head
-        if last is None:
-            self.head = sample
-        elif last.id == sample.id:
-            last.join(sample)
-        else:
-            if self.tail is not None:
-                self.finish(self.tail)
-            self.tail = sample
+            enlist(self.flaky, sample.id)
 
 
 @frozen(slots=True, kw_only=True)
@@ -136,25 +111,15 @@ class Repeats(JudgementMetric):
         return state
 
     def merge(self, left: RepeatsState, right: RepeatsState) -> RepeatsState:
-        if right.head is None:
-            return left
-        left.follow(right.head)
-        if right.tail is not None:
-            # The sample that just came in is complete: others follow it on the right. At the very left it stays the
-            # head.
-            if left.tail is not None:
-                left.finish(left.tail)
-            left.tail = right.tail
+        left.follow_ends(right)
         left.finished.update(right.finished)
         for sample_id in right.flaky:
-            left.list_flaky(sample_id)
+            enlist(left.flaky, sample_id)
         return left
 
     def finish(self, state: RepeatsState) -> Sequence[Measurement]:
         total = RepeatsState(finished=Counter(state.finished), flaky=list(state.flaky))
-        for sample in (state.head, state.tail):
-            if sample is not None:
-                total.finish(sample)
+        total.finish_ends(state)
         samples = sorted(total.finished.items())
         several = [(n, c, many) for (n, c), many in samples if n >= 2]
         flaky = sum(many for n, c, many in several if 0 < c < n)

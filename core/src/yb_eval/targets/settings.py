@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,20 @@ from yb_eval.errors import UsageError
 MEBIBYTE = 1 << 20
 
 
-def _positive(_: object, attribute: Attribute[Any], value: float) -> None:
+def positive(_: object, attribute: Attribute[Any], value: float) -> None:
+    """A validator of limits in seconds."""
     if not math.isfinite(value) or value <= 0:
         raise UsageError(f"{attribute.name} must be a finite number above 0, not {value!r}")
 
 
-def _count(_: object, attribute: Attribute[Any], value: int) -> None:
-    least = 1 if attribute.name == "jobs" else 0
-    if type(value) is not int or value < least:
-        raise UsageError(f"{attribute.name} must be a whole number of at least {least}, not {value!r}")
+def at_least(least: int) -> Callable[[object, Attribute[Any], int], None]:
+    """A validator of counts."""
+
+    def check(_: object, attribute: Attribute[Any], value: int) -> None:
+        if type(value) is not int or value < least:
+            raise UsageError(f"{attribute.name} must be a whole number of at least {least}, not {value!r}")
+
+    return check
 
 
 @frozen(slots=True, kw_only=True)
@@ -38,15 +44,15 @@ class Settings:
     that relative files and commands are looked up in, and that `python:` imports from.
     """
 
-    timeout: float = field(default=60.0, validator=_positive)
-    connect_timeout: float = field(default=10.0, validator=_positive)
-    retries: int = field(default=3, validator=_count)
-    backoff: float = field(default=0.5, validator=_positive)
-    longest_wait: float = field(default=60.0, validator=_positive)
-    restarts: int = field(default=10, validator=_count)
-    grace: float = field(default=2.0, validator=_positive)
-    jobs: int = field(default=1, validator=_count)
-    answer_limit: int = field(default=64 * MEBIBYTE, validator=_count)
+    timeout: float = field(default=60.0, validator=positive)
+    connect_timeout: float = field(default=10.0, validator=positive)
+    retries: int = field(default=3, validator=at_least(0))
+    backoff: float = field(default=0.5, validator=positive)
+    longest_wait: float = field(default=60.0, validator=positive)
+    restarts: int = field(default=10, validator=at_least(0))
+    grace: float = field(default=2.0, validator=positive)
+    jobs: int = field(default=1, validator=at_least(1))
+    answer_limit: int = field(default=64 * MEBIBYTE, validator=at_least(0))
     cache: Path | None = None
     record: Path | None = None
     resume: bool = False

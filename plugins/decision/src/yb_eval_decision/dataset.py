@@ -87,20 +87,6 @@ def labels_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return labels
 
 
-@frozen(slots=True)
-class _Rows:
-    """One file; a filter may use any field that a row of the suite can have."""
-
-    rows: RowDataset
-
-    @property
-    def fields(self) -> frozenset[str] | None:
-        return None
-
-    def open(self) -> Any:
-        return self.rows.open()
-
-
 def decision_dataset(data: tuple[str, ...], check: RowLabels, formats: Mapping[str, Any] | None) -> Dataset:
     """The rows of the named sets and files, one after another. Raises `UsageError` for a name that is neither."""
     parts: dict[str, Dataset] = {}
@@ -110,7 +96,7 @@ def decision_dataset(data: tuple[str, ...], check: RowLabels, formats: Mapping[s
         if key in parts:
             raise UsageError(f"{key!r} is named twice", where="data")
         format = checked(format_of(str(place), formats), check)
-        parts[key] = _Rows(RowDataset(place, role=key, format=format))
+        parts[key] = RowDataset(place, role=key, format=format)
     if not parts:
         raise UsageError("no data is named", where="data", hint=f"a file, or one of {', '.join(SETS)}")
     return next(iter(parts.values())) if len(parts) == 1 else Joined(parts, SET_TAG)

@@ -6,7 +6,6 @@ without.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -17,9 +16,7 @@ from attrs import Factory, define, frozen
 from yb_eval import Declared, Measurement, Outcome
 from yb_eval.metrics import JudgementMetric
 from yb_eval.metrics.base import null, rate
-
-#: Ids of samples with several verdicts that are listed.
-LISTED = 100
+from yb_eval.metrics.consecutive import Consecutive, enlist
 
 
 @define(slots=True)
@@ -36,44 +33,24 @@ class Attempts:
 
 
 @define(slots=True)
-class State:
-    """Counts of the finished samples, and the two at the ends, of which more may come from a neighbouring batch.
+class State(Consecutive[Attempts]):
+    """Counts of the finished samples. `flipping` holds the smallest ids."""
 
-    `tail` is `None` while `head` is the only sample. `flipping` holds the smallest ids: the size does not grow with the data.
-    """
-
-    head: Attempts | None = None
-    tail: Attempts | None = None
     judged: int = 0
     flips: int = 0
     flipping: list[str] = Factory(list)
     scored: int = 0
     variances: Fraction = Fraction(0)
 
-    def follow(self, sample: Attempts) -> None:
-        last = self.tail or self.head
-        if last is None:
-            self.head = sample
-        elif last.id == sample.id:
-            last.join(sample)
-        else:
-            if self.tail is not None:
-                self.finish(self.tail)
-            self.tail = sample
-
     def finish(self, sample: Attempts) -> None:
         if len(sample.verdicts) >= 2:
             self.judged += 1
             if len(set(sample.verdicts)) > 1:
                 self.flips += 1
-                self.list(sample.id)
+                enlist(self.flipping, sample.id)
         if len(sample.scores) >= 2:
             self.scored += 1
             self.variances += variance(map(Fraction, sample.scores))
-
-    def list(self, id: str) -> None:
-        insort(self.flipping, id)
-        del self.flipping[LISTED:]
 
 
 @frozen(slots=True, kw_only=True)
@@ -111,26 +88,18 @@ class Steadiness(JudgementMetric):
         return state
 
     def merge(self, left: State, right: State) -> State:
-        if right.head is None:
-            return left
-        left.follow(right.head)
-        if right.tail is not None:
-            if left.tail is not None:  # complete: others follow it. At the very left it stays the head.
-                left.finish(left.tail)
-            left.tail = right.tail
+        left.follow_ends(right)
         left.judged += right.judged
         left.flips += right.flips
         left.scored += right.scored
         left.variances += right.variances
         for id in right.flipping:
-            left.list(id)
+            enlist(left.flipping, id)
         return left
 
     def finish(self, state: State) -> Sequence[Measurement]:
         total = State(None, None, state.judged, state.flips, list(state.flipping), state.scored, state.variances)
-        for sample in (state.head, state.tail):
-            if sample is not None:
-                total.finish(sample)
+        total.finish_ends(state)
         name = self.named("score_variance")
         return (
             rate(

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import os
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
-from attrs import Attribute, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from yb_eval import UsageError
 from yb_eval.digest import sha256_hex
-
-if TYPE_CHECKING:
-    from yb_eval.targets import Settings
+from yb_eval.targets.settings import MEBIBYTE, Settings, at_least, positive
 
 CONCURRENCY_VARIABLE = "YB_EVAL_DECISION_CONCURRENCY"
-MEBIBYTE = 1 << 20
-
-
-def _positive(_: object, attribute: Attribute[Any], value: float) -> None:
-    if not math.isfinite(value) or value <= 0:
-        raise UsageError(f"{attribute.name} must be a finite number above 0, not {value!r}")
-
-
-def _count(_: object, attribute: Attribute[Any], value: int) -> None:
-    least = 0 if attribute.name == "retries" else 1
-    if type(value) is not int or value < least:
-        raise UsageError(f"{attribute.name} must be a whole number of at least {least}, not {value!r}")
 
 
 @frozen(slots=True, kw_only=True)
@@ -49,15 +34,15 @@ class Pace:
     `clock` (seconds, monotonic), `now` (seconds since 1970, for dates in Retry-After) and `sleep` are there for tests.
     """
 
-    timeout: float = field(default=60.0, validator=_positive)
-    connect_timeout: float = field(default=10.0, validator=_positive)
-    retries: int = field(default=3, validator=_count)
-    backoff: float = field(default=0.5, validator=_positive)
-    longest_wait: float = field(default=30.0, validator=_positive)
-    concurrency: int = field(default=16, validator=_count)
-    answer_limit: int = field(default=16 * MEBIBYTE, validator=_count)
-    failures: int = field(default=8, validator=_count)
-    cool_down: float = field(default=15.0, validator=_positive)
+    timeout: float = field(default=60.0, validator=positive)
+    connect_timeout: float = field(default=10.0, validator=positive)
+    retries: int = field(default=3, validator=at_least(0))
+    backoff: float = field(default=0.5, validator=positive)
+    longest_wait: float = field(default=30.0, validator=positive)
+    concurrency: int = field(default=16, validator=at_least(1))
+    answer_limit: int = field(default=16 * MEBIBYTE, validator=at_least(1))
+    failures: int = field(default=8, validator=at_least(1))
+    cool_down: float = field(default=15.0, validator=positive)
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
