@@ -169,7 +169,7 @@ class BlockBatch(SampleBatch):
     Pickles as the lines. `rows`, where they are still at hand, are what the lines say.
     """
 
-    __slots__ = ("_block", "_count", "_decoder", "_first", "_repeat", "_rows", "_samples")
+    __slots__ = ("_block", "_columns", "_count", "_decoder", "_first", "_repeat", "_rows", "_samples")
 
     def __init__(
         self,
@@ -187,33 +187,31 @@ class BlockBatch(SampleBatch):
         self._count = count
         self._repeat = repeat
         self._rows = rows
+        self._columns: dict[str, list[Any]] | None = None
         self._samples: list[Sample] | None = None
 
     @property
     def ids(self) -> list[str]:
-        return blocks.column(self._decoded(), "id")
+        return self._read()["id"]
 
     @property
     def tags(self) -> list[tuple[str, ...]]:
-        rows = self._decoded()
-        if not any("tags" in row for row in rows):
-            return [()] * self._count
-        return list(map(tuple, blocks.column(rows, "tags", ())))
+        tags = self._read()["tags"]
+        return list(map(tuple, tags)) if any(tags) else [()] * self._count
 
     @property
     def repeat(self) -> int:
         return self._repeat
 
     def column(self, name: str) -> list[Any]:
-        row = self._decoder.row
-        if row is None:
-            return blocks.column(self._decoded(), name)
-        fields = blocks.plain_fields(row)
-        assert fields is not None
-        return blocks.column(self._decoded(), name, fields[name].default)
+        if self._decoder.row is None:
+            return [row[name] for row in self._decoded()]
+        return self._read()[name]
 
     def again(self, repeat: int) -> BlockBatch:
-        return BlockBatch(self._decoder, self._first, self._block, self._count, repeat, self._rows)
+        batch = BlockBatch(self._decoder, self._first, self._block, self._count, repeat, self._rows)
+        batch._columns = self._columns
+        return batch
 
     def take(self, indices: Sequence[int]) -> Batch:
         """The batch of the samples at `indices`, still undecoded."""
@@ -243,6 +241,18 @@ class BlockBatch(SampleBatch):
         if self._rows is None:
             self._rows = blocks.decode(self._block)
         return self._rows
+
+    def _read(self) -> dict[str, list[Any]]:
+        """The columns of what every sample has and, where the data have a class, of its fields."""
+        if self._columns is None:
+            row = self._decoder.row
+            fields = blocks.plain_fields(row) or {} if row is not None else {}
+            wanted = {"id": None, "tags": (), **{name: field.default for name, field in fields.items()}}
+            if row is None or self._rows is not None:
+                self._columns = blocks.aligned(self._decoded(), wanted)
+            else:
+                self._columns = blocks.columns(self._block, wanted)
+        return self._columns
 
     def _made(self) -> list[Sample]:
         if self._samples is None:

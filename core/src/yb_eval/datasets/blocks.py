@@ -40,14 +40,38 @@ _AT_ONCE = 2**17
 
 def decode(block: bytes) -> Rows:
     """The rows of a block that a `BlockCheck` has taken."""
-    rows: Rows = []
+    return list(chain.from_iterable(map(_loads, _pieces(block))))
+
+
+def columns(block: bytes, wanted: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of the keys `wanted` in the rows of such a block; `wanted` says what stands where a row has none. No row
+    has any other key."""
+    made: dict[str, list[Any]] = {name: [] for name in wanted}
+    for rows in map(_loads, _pieces(block)):
+        for name, values in aligned(rows, wanted).items():
+            made[name] += values
+    return made
+
+
+def aligned(rows: Rows, wanted: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """`columns` of rows that have been decoded."""
+    alike = _alike(rows)
+    if alike is None:
+        return {name: [row.get(name, default) for row in rows] for name, default in wanted.items()}
+    return {name: alike[name] if name in alike else [default] * len(rows) for name, default in wanted.items()}
+
+
+def _pieces(block: bytes) -> Iterator[bytes]:
+    """Parts of a block that are whole lines."""
     start = 0
-    while start < len(block):
-        end = block.find(b"\n", start + _AT_ONCE)
-        part = block[start : end if end >= 0 else None]
-        rows += orjson.loads(b"[%b]" % part.replace(b"\n", b",\n"))
-        start += len(part) + 1
-    return rows
+    while (end := block.find(b"\n", start + _AT_ONCE)) >= 0:
+        yield block[start:end]
+        start = end + 1
+    yield block[start:]
+
+
+def _loads(lines: bytes) -> Any:
+    return orjson.loads(b"[%b]" % lines.replace(b"\n", b",\n"))
 
 
 def cut(first: int, block: bytes, limit: int) -> Iterator[tuple[int, bytes, int]]:
@@ -62,14 +86,6 @@ def cut(first: int, block: bytes, limit: int) -> Iterator[tuple[int, bytes, int]
         middle = block.rfind(b"\n", 0, len(block) // 2)
     yield from cut(first, block[:middle], limit)
     yield from cut(first + block.count(b"\n", 0, middle) + 1, block[middle + 1 :], limit)
-
-
-def column(rows: Rows, name: str, default: Any = None) -> list[Any]:
-    """The values of one key, `default` where a row does not have it."""
-    try:
-        return list(map(itemgetter(name), rows))
-    except KeyError:
-        return [row.get(name, default) for row in rows]
 
 
 @attrs.frozen(slots=True)
@@ -123,13 +139,14 @@ def _allowed(kind: Any) -> tuple[frozenset[type], frozenset[str] | None]:
     return (frozenset(members), None) if FLAT.issuperset(members) else (frozenset(), None)
 
 
-@attrs.define(slots=True)
+@attrs.frozen(slots=True)
 class CheckedBlock:
-    """The rows of a good block, where they are wanted, how many they are, and what there is to know of their ids."""
+    """What is known of a good block: how many rows it has, what there is to know of their ids, and the rows themselves
+    where they are wanted."""
 
-    rows: Rows | None
     count: int
     ids: IdColumn
+    rows: Rows
 
 
 @attrs.frozen(slots=True)
@@ -140,14 +157,25 @@ class BlockCheck:
     fields: Mapping[str, Field] | None
     required: tuple[str, ...] = ()
 
-    def __call__(self, block: bytes) -> CheckedBlock | None:
-        """The block, if it is entirely right and plain."""
-        rows = _plain(block)
-        if rows is None:
-            return None
+    def __call__(self, block: bytes, *, keep: bool = False) -> CheckedBlock | None:
+        """The block, if it is entirely right and plain; with `keep` its rows as well."""
+        ids: list[str] = []
+        kept: Rows = []
+        for lines in _pieces(block):
+            rows = _plain(lines)
+            found = self._ids(lines, rows) if rows is not None else None
+            if rows is None or found is None:
+                return None
+            ids += found
+            if keep:
+                kept += rows
+        return CheckedBlock(len(ids), IdColumn.of(ids), kept)
+
+    def _ids(self, lines: bytes, rows: Rows) -> list[str] | None:
+        """The ids of rows in which nothing is wrong."""
         strings = sum(map(len, rows))
         ids: list[str] = []
-        for name, values in _columns(rows, strings).items():
+        for name, values in _columns(rows).items():
             kinds = list(map(type, values))
             types = set(kinds)
             if FLAT.issuperset(types):
@@ -161,8 +189,8 @@ class BlockCheck:
             if name == "id":
                 ids = values
         # A repeated key is a string that was read and is not there: see `strict`.
-        whole = len(ids) == len(rows) and string_tokens(block) == strings and self._complete(rows)
-        return CheckedBlock(rows, len(rows), IdColumn.of(ids)) if whole else None
+        whole = len(ids) == len(rows) and string_tokens(lines) == strings and self._complete(rows)
+        return ids if whole else None
 
     def _takes(self, name: str, values: list[Any], types: set[type], count: int) -> bool:
         if name == "id" and not (len(values) == count and types == {str} and _good_ids(values)):
@@ -182,27 +210,21 @@ class BlockCheck:
         return all(name in row for row in (rows if self.fields is None and names else rows[:1]) for name in names)
 
 
-@attrs.frozen(slots=True)
-class Elsewhere:
-    """A `BlockCheck` as the work of an executor: items are (number of the first line, block), and rows stay where they
-    were decoded."""
-
-    check: BlockCheck
-
-    def __call__(self, item: tuple[int, bytes]) -> CheckedBlock | None:
-        taken = self.check(item[1])
-        if taken is not None:
-            taken.rows = None
-        return taken
-
-
-def _columns(rows: Rows, keys: int) -> dict[str, list[Any]]:
-    """The values of every key that occurs, in the order of the rows that have it; `keys` is how many keys there are."""
-    if keys == len(rows) * len(rows[0]):
-        with suppress(KeyError):
-            return {name: list(map(itemgetter(name), rows)) for name in rows[0]}
+def _columns(rows: Rows) -> dict[str, list[Any]]:
+    """The values of every key that occurs, in the order of the rows that have it."""
+    alike = _alike(rows)
+    if alike is not None:
+        return alike
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row[name] for row in rows if name in row] for name in names}
+
+
+def _alike(rows: Rows) -> dict[str, list[Any]] | None:
+    """The values of every key, if all rows have the same keys."""
+    if sum(map(len, rows)) == len(rows) * len(rows[0]):
+        with suppress(KeyError):
+            return {name: list(map(itemgetter(name), rows)) for name in rows[0]}
+    return None
 
 
 def _plain(block: bytes) -> Rows | None:
@@ -211,7 +233,7 @@ def _plain(block: bytes) -> Rows | None:
     if block[:1] != b"{" or block[-1:] != b"}" or block.count(b"}\n{") != feeds:
         return None
     try:
-        rows = decode(block)
+        rows: Rows = _loads(block)
     except orjson.JSONDecodeError:
         return None
     return rows if len(rows) == feeds + 1 and set(map(type, rows)) == {dict} else None

@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from yb_eval.collecting import seldom
 from yb_eval.datasets.batch import BATCH_BYTES, Batch, BlockBatch, Checked, RowDecoder
-from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Elsewhere, Rows, cut
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Rows, cut
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
@@ -218,9 +218,7 @@ class _Check:
             self._seen = True
             self._ids.add_many(taken.ids, number)
             self._count += taken.count
-            if not self._still_few(len(block)) or taken.rows is None:
-                self._kept_rows = None
-            elif self._kept_rows is not None:
+            if self._still_few(len(block)) and self._kept_rows is not None:
                 self._kept_rows += taken.rows
 
     def _taken(
@@ -229,16 +227,18 @@ class _Check:
         """Each block with what its check says, made here or, where the file is large, by the dataset's executor."""
         executor = self._dataset.executor
         if executor is None or executor.jobs == 1 or not self._source.large:
-            yield from ((number, block, check(block)) for number, block in blocks)
+            for number, block in blocks:
+                yield number, block, check(block, keep=self._kept_rows is not None)
             return
+        self._kept_rows = None
         waiting: deque[tuple[int, bytes]] = deque()
 
-        def handed_out() -> Iterator[tuple[int, bytes]]:
+        def handed_out() -> Iterator[bytes]:
             for item in blocks:
                 waiting.append(item)
-                yield item
+                yield item[1]
 
-        checked = executor.map(Elsewhere(check), handed_out())
+        checked = executor.map(check, handed_out())
         try:
             for taken in checked:
                 yield (*waiting.popleft(), taken)

@@ -7,7 +7,7 @@ too much, never too little: each one must be found in every text its detector wo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -23,7 +23,6 @@ from .engine import FeaturePattern
 __all__ = ["FeatureTable", "build_features"]
 
 _SHORT = 4
-_IBAN_GROUP = r"[ .\-\n]?[A-Za-z0-9]{4}"
 _GAP = r"[ .\-\t\r\n]{1,3}"
 
 # Bytes of characters that `normalise.fold` changes. Letters of living scripts and the punctuation of running text are
@@ -65,12 +64,32 @@ class FeatureTable:
     patterns: tuple[FeaturePattern, ...]
 
 
-def _iban_countries() -> str:
-    """Return the pattern of the country codes that have IBANs, in either case, one alternative for each first letter."""
+# SNILS and INN-12; OGRN; OGRNIP and the issuers' prefixes 3..6; MIR and Mastercard's 2-series.
+_RUNS = ("[0-9]{11,12}", "[15][0-3][0-9]{11}", "[3-6][0-9]{13,18}", "2[2-7][0-9]{14,17}", "(?:2131|1800)[0-9]{11}")
+# What has no support but a checksum, which is enough to point at.
+_ANY_RUNS = ("[0-9]{10}", "[0-9]{13,19}")
+
+
+def _runs(of: Sequence[str]) -> str:
+    """Return the pattern of these runs of digits, those among the letters of a hexadecimal id left out: where letters
+    touch a run, some letter about it is none of a to f."""
+    run = f"(?:{'|'.join(of)})"
+    return (
+        f"[^0-9A-Za-z]{run}[^0-9A-Za-z]"
+        f"|[g-zG-Z](?:[0-9a-fA-F]*[a-fA-F])?{run}[^0-9]"
+        f"|[^0-9]{run}(?:[a-fA-F][0-9a-fA-F]*)?[g-zG-Z]"
+    )
+
+
+def _ibans() -> str:
+    """Return the pattern of what begins with the code of a country that has IBANs, in either case, and is as long as the
+    shortest. The first four characters after the check digits stand together."""
     seconds: dict[str, str] = {}
     for country in sorted(iban_lengths()):
         seconds[country[0]] = seconds.get(country[0], "") + country[1] + country[1].lower()
-    return "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
+    countries = "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
+    more = min(iban_lengths().values()) - 8
+    return f"[^A-Za-z0-9](?:{countries})[0-9]{{2}}[ .\\-\\n]?[A-Za-z0-9]{{4}}(?:[ .\\-\\n]?[A-Za-z0-9]){{{more}}}"
 
 
 _RUSSIAN_LETTER = r"(?:\xd0[\x81\x90-\xbf]|\xd1[\x80-\x8f\x91])"
@@ -117,14 +136,6 @@ _UTF16_64 = f"[A-Za-f][AQgw][AB]{_ANY64}A[C-H]{_ANY64}A"
 def _fixed() -> dict[str, list[str]]:
     """Return the patterns of the features that need no table."""
     return {
-        # SNILS and INN-12; OGRN; OGRNIP and the issuers' prefixes 3..6; MIR and Mastercard's 2-series.
-        "digits": [
-            r"[^0-9][0-9]{11,12}[^0-9]",
-            r"[^0-9][15][0-3][0-9]{11}[^0-9]",
-            r"[^0-9][3-6][0-9]{13,18}[^0-9]",
-            r"[^0-9]2[2-7][0-9]{14,17}[^0-9]",
-            r"[^0-9](?:2131|1800)[0-9]{11}[^0-9]",
-        ],
         "groups": [
             f"[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}{_GAP}[0-9]{{4}}",
             f"[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{4}}",
@@ -133,7 +144,6 @@ def _fixed() -> dict[str, list[str]]:
             r"[0-9]{2,14}-?\r?\n ?[0-9]{2,14}",
         ],
         "labels": _label_patterns(),
-        "iban": [f"[^A-Za-z0-9](?:{_iban_countries()})[0-9]{{2}}{_IBAN_GROUP}{_IBAN_GROUP}[ .\\-\\n]?[A-Za-z0-9]{{3}}"],
         "iban-word": [loose(word) for word in ("iban", "ибан")],
         "jwt": [r"eyJ[A-Za-z0-9_-]{8}"],
         "pem": [r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"],
@@ -168,30 +178,28 @@ def _fixed() -> dict[str, list[str]]:
     }
 
 
-# What is looked for in the place of all patterns of a feature that are not plain words, and is found wherever one of
-# them is: it asks less of every byte, and the few texts that have it are looked at again.
-_SIGNS = {"digits": "[0-9]{11}", "iban": f"[^A-Za-z0-9][A-Za-z]{{2}}[0-9]{{2}}{_IBAN_GROUP}"}
-_SIGN_OF_ANY_DIGITS = "[0-9]{10}"
+# What is looked for in the first place, for it asks less of every byte; the few texts that have it are looked at again.
+_SIGN_OF_RUNS, _SIGN_OF_ANY_RUNS = "[0-9]{11}", "[0-9]{10}"
+_SIGN_OF_IBAN = r"[^A-Za-z0-9][A-Za-z]{2}[0-9]{2}[ .\-\n]?[A-Za-z0-9]{4}"
 
 
 def build_features(phrases: PhraseTable | None, secrets: tuple[SecretRule, ...], *, any_digits: bool) -> FeatureTable:
     """Return the feature table for these phrases, if any, and secrets; `any_digits` announces numbers without any support,
     too."""
+    signs = {
+        "digits": (_SIGN_OF_ANY_RUNS, _runs(_RUNS + _ANY_RUNS)) if any_digits else (_SIGN_OF_RUNS, _runs(_RUNS)),
+        "iban": (_SIGN_OF_IBAN, _ibans()),
+    }
     named: dict[str, list[str]] = _fixed()
-    if any_digits:
-        named["digits"] += [r"[^0-9][0-9]{10}[^0-9]", r"[^0-9][0-9]{13,19}[^0-9]"]
     named |= {f"token:{rule.name}": [rule.trigger] for rule in secrets}
     named["keyword"] = keyword_triggers()
     if phrases is not None:
         named |= {f"set:{name}": [pattern] for name, pattern in phrases.triggers.items()}
         named |= {f"family:{family.name}": list(family.triggers) for family in phrases.families if family.triggers}
-    bits = {name: 1 << index for index, name in enumerate(named)}
-    signs = _SIGNS | ({"digits": _SIGN_OF_ANY_DIGITS} if any_digits else {})
-    patterns: list[FeaturePattern] = []
+    bits = {name: 1 << index for index, name in enumerate([*signs, *named])}
+    patterns = [
+        FeaturePattern(bits[name], sign.encode("ascii"), exact.encode("ascii")) for name, (sign, exact) in signs.items()
+    ]
     for name, entries in named.items():
-        if name in signs:
-            exact = "|".join(entries).encode("ascii")
-            patterns.append(FeaturePattern(bits[name], signs[name].encode("ascii"), exact))
-        else:
-            patterns += [FeaturePattern(bits[name], entry.encode("ascii")) for entry in entries]
+        patterns += [FeaturePattern(bits[name], entry.encode("ascii")) for entry in entries]
     return FeatureTable(bits, tuple(patterns))

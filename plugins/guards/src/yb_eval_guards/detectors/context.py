@@ -18,6 +18,8 @@ AFTER = 28
 _HEADER = 512
 
 _WORD = re.compile("[A-ZА-ЯЁ]+(?![a-zа-яё])|[A-ZА-ЯЁ]?[a-zа-яё]+|[\u4e00-\u9fff]+")
+# The same words, read backwards: the nearest come first, and most of the others need not be looked for.
+_DROW = re.compile("[a-zа-яё]+[A-ZА-ЯЁ]?|[A-ZА-ЯЁ]+|[\u4e00-\u9fff]+")
 _SENTENCE_END = re.compile(r"[.;!?\n\"{}\[\]]")
 _DIGIT = re.compile("[0-9]")
 _STEM = 4
@@ -72,26 +74,27 @@ class Labels:
                         return label
         return None
 
-    def _read(self, match: re.Match[str], digits: int) -> Label | None:
-        word = match.group().lower()
-        start = match.start()
-        if start and HEX_LETTERS.issuperset(word) and match.string[start - 1].isdigit():
+    def _read(self, word: str, before: str, digits: int) -> Label | None:
+        """Return the label that `word` gives, where the character before it is `before` ("" at the start)."""
+        word = word.lower()
+        if before.isdigit() and HEX_LETTERS.issuperset(word):
             return None
         return self.of(word, digits)
 
     def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
         """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
-        window = text[max(0, start - BEFORE) : start]
+        backwards = text[max(0, start - BEFORE) : start][::-1]
         neutral_near = False
-        for match in reversed(list(_WORD.finditer(window))):
-            label = self._read(match, digits)
+        for match in _DROW.finditer(backwards):
+            far = match.end()
+            label = self._read(match.group()[::-1], backwards[far : far + 1], digits)
             if label is None:
                 continue
+            near = match.start()
             if label is self.neutral:
-                neutral_near = neutral_near or len(window) - match.end() <= 3
+                neutral_near = neutral_near or near <= 3
                 continue
-            gap = window[match.end() :]
-            if label.detects or (len(gap) <= BEFORE_AGAINST and not _DIGIT.search(gap)):
+            if label.detects or (near <= BEFORE_AGAINST and not _DIGIT.search(backwards, 0, near)):
                 return label
             break
         return (
@@ -106,7 +109,8 @@ class Labels:
             if found := stop.search(window):
                 window = window[: found.start()]
         for match in _WORD.finditer(window):
-            label = self._read(match, digits)
+            at = match.start()
+            label = self._read(match.group(), window[at - 1 : at], digits)
             if label is not None and label.detects:
                 return label
         return None
@@ -124,8 +128,10 @@ class Labels:
         column = text.count(delimiter, line + 1, start)
         if column >= len(cells):
             return None
-        for match in _WORD.finditer(cells[column]):
-            label = self._read(match, digits)
+        cell = cells[column]
+        for match in _WORD.finditer(cell):
+            at = match.start()
+            label = self._read(match.group(), cell[at - 1 : at], digits)
             if label is not None and label is not self.neutral:
                 return label
         return None

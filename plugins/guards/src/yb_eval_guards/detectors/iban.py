@@ -52,19 +52,22 @@ class IbanDetector:
             length = self._lengths.get(match.group()[:2].upper())
             if length is None:
                 continue
-            rest = _REST.match(text, match.end(), match.end() + 2 * _LONGEST)
-            columns = [at for at in range(match.start(), rest.end() if rest else match.end()) if text[at].isalnum()]
-            if len(columns) < length:
-                continue
-            columns = columns[:length]
-            end = columns[-1] + 1
+            start = match.start()
+            end = start + length
+            value = text[start:end]
+            if len(value) < length or not (value.isascii() and value.isalnum()):
+                columns = _columns(text, match, length)
+                if columns is None:
+                    continue
+                end = columns[-1] + 1
+                value = "".join(text[at] for at in columns)
             if text[end : end + 1].isalnum():
                 continue
-            value = "".join(text[at] for at in columns).upper()
+            value = value.upper()
             if checksums.iban_valid(value):
                 yield report(
                     view,
-                    match.start(),
+                    start,
                     end,
                     type="iban",
                     kind=f"iban-{value[:2].lower()}",
@@ -72,3 +75,10 @@ class IbanDetector:
                     evidence=("checksum", "structure"),
                     confidence=0.97,
                 )
+
+
+def _columns(text: str, match: re.Match[str], length: int) -> list[int] | None:
+    """Return where the characters of an IBAN in groups stand, or None where there are too few."""
+    rest = _REST.match(text, match.end(), match.end() + 2 * _LONGEST)
+    columns = [at for at in range(match.start(), rest.end() if rest else match.end()) if text[at].isalnum()]
+    return columns[:length] if len(columns) >= length else None

@@ -8,8 +8,7 @@ kind that must be right as well) the number may stand alone, unless a word says 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-
-import attrs
+from typing import NamedTuple
 
 from .. import checksums
 from ..finding import Finding, Strength
@@ -25,8 +24,7 @@ _PHONE_PREFIXES = ("7", "8")
 _REGISTER_YEARS = range(2, 40)  # the registers began in 2002; a fixed end keeps the answer the same next year
 
 
-@attrs.frozen(slots=True)
-class _Verdict:
+class _Verdict(NamedTuple):
     """What one reading of a number is worth."""
 
     type: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from .protocol import BORDER, Engine, EngineName, FeaturePattern, exact_patterns
+from ..matching import compile_bytes
+from .protocol import BORDER, Engine, EngineName, FeaturePattern
 
 __all__ = ["Re2Engine"]
 
@@ -51,7 +51,8 @@ class Re2Engine(Engine):
         return found
 
 
-_Exact = tuple[int, "re.Pattern[bytes] | None"]
+# A bit, and the RE2 pattern that says whether it is rightly set; None where it always is.
+_Exact = tuple[int, Any]
 
 
 def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[_Exact]]]:
@@ -69,8 +70,9 @@ def _sets(patterns: tuple[FeaturePattern, ...]) -> Iterator[tuple[Any, list[_Exa
     compiled.Add(_SENTINEL)
     compiled.Compile()
     if compiled.Match(_PROBE):
+        exact = [entry.exact and compile_bytes(entry.exact.decode("ascii"), latin1=True) for entry in patterns]
         bits = [entry.bit for entry in patterns]
-        yield compiled, [*zip(bits, exact_patterns(patterns), strict=True), (0, None)]
+        yield compiled, [*zip(bits, exact, strict=True), (0, None)]
         return
     if len(patterns) == 1:
         raise ValueError(f"feature pattern too large for google-re2: {patterns[0].pattern[:40]!r}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import attrs
 
-__all__ = ["BORDER", "Engine", "EngineName", "FeaturePattern", "exact_patterns"]
+__all__ = ["BORDER", "Engine", "EngineName", "FeaturePattern"]
 
 EngineName = Literal["hyperscan", "re2"]
 
@@ -22,8 +21,8 @@ class FeaturePattern:
     """A byte pattern in the syntax that hyperscan and RE2 share, and the feature bit it stands for.
 
     Where a pattern needs to see that a text begins or ends it matches one more byte, which may be `BORDER`. Where the
-    feature is dear to look for, `pattern` is a cheaper sign of it, found in every text that has it, and `exact` (a pattern
-    of Python's `re`) says of those which really do.
+    feature is dear to look for, `pattern` is a cheaper sign of it, found in every text that has it, and `exact` says of
+    those which really do; such a feature has this one pattern only.
     """
 
     bit: int
@@ -50,8 +49,3 @@ class Engine(Protocol):
             return []
         seen = self.seen(BORDER + BORDER.join(texts) + BORDER)
         return [seen.get(place, 0) for place in range(len(texts))]
-
-
-def exact_patterns(patterns: Sequence[FeaturePattern]) -> list[re.Pattern[bytes] | None]:
-    """Compile what each pattern is a sign of; None where it is itself what is looked for."""
-    return [None if entry.exact is None else re.compile(entry.exact, re.DOTALL) for entry in patterns]

@@ -1,0 +1,131 @@
+"""How a number may be split into groups: which parts of a chain of groups can be numbers of their own.
+
+Only where digits and separators stand counts here, not which digits they are. The same few layouts occur again and again,
+so what has been worked out about a short one is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+__all__ = ["MAX_DIGITS", "MIN_DIGITS", "Part", "layout_of", "parts"]
+
+MIN_DIGITS, MAX_DIGITS = 10, 19
+
+_REMEMBERED, _SHORT = 4096, 64
+_EVERY_DIGIT = str.maketrans("123456789", "000000000")
+
+
+class Part(NamedTuple):
+    """Some groups of a chain: its characters `start`..`end`, of all its digits those from `first` to `last`, ends exclusive.
+
+    `shape` is the sizes of the groups, such as "3-3-3-2", or "single" for digits that stand one by one, or "broken" for a
+    run broken over two lines. `continues` says that the number seems to go on before or after the part.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    shape: str
+    continues: bool
+
+
+def layout_of(chain: str) -> str:
+    """Return a chain of groups with every digit as a 0."""
+    return chain.translate(_EVERY_DIGIT)
+
+
+def parts(layout: str, *, labelled: bool) -> Iterable[Part]:
+    """Return the parts of a chain with this layout that may be numbers.
+
+    Without a label that is the shapes of cards (4-4-4-4, 4-6-5, broken over two lines, digit by digit) and of SNILS
+    (3-3-3-2) only: any other split is too common in dates, tables and phones. With `labelled`, the first 10 to 19 digits
+    may be one as well, whatever the split.
+    """
+    return _known_parts(layout, labelled) if len(layout) <= _SHORT else _parts(layout, labelled)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _known_parts(layout: str, labelled: bool) -> tuple[Part, ...]:
+    return tuple(_parts(layout, labelled))
+
+
+_GROUP = re.compile("0+")
+_SHAPES = re.compile("4444[123]?|465|464|3332")
+_SHAPED = frozenset({"4444", "44441", "44442", "44443", "465", "464", "3332"})
+_SINGLES = 15
+_ONE_BY_ONE = re.compile("1{15,19}")
+# A group's size as one character, so that the sizes of a chain are a text that patterns can read.
+_SIZES = [chr(ord("0") + size) for size in range(MAX_DIGITS + 1)]
+_BROKEN_LINE = re.compile(r"-?\r?\n ?")
+
+
+def _parts(layout: str, labelled: bool) -> Iterator[Part]:
+    spans = [match.span() for match in _GROUP.finditer(layout)]
+    lengths = [end - start for start, end in spans]
+    ends = [0, *accumulate(lengths)]
+    sizes = "".join(map(_SIZES.__getitem__, lengths))
+    for first, last, shape, alone in _chosen(layout, spans, sizes, ends, labelled):
+        yield Part(
+            spans[first][0],
+            spans[last][1],
+            ends[first],
+            ends[last + 1],
+            shape or "-".join(map(str, lengths[first : last + 1])),
+            not alone and _goes_on(layout, spans, first, last, sizes),
+        )
+
+
+# The first and the last of the groups of a number, the name of its shape where that is not the groups' sizes, and whether
+# it stands alone whatever is beside it.
+_Chosen = tuple[int, int, str, bool]
+
+
+def _chosen(
+    layout: str, spans: list[tuple[int, int]], sizes: str, ends: list[int], labelled: bool
+) -> Iterator[_Chosen]:
+    """Yield the parts of a chain that may be numbers; group `i` has `ends[i + 1] - ends[i]` digits."""
+    for match in _SHAPES.finditer(sizes):
+        first, last = match.start(), match.end() - 1
+        yield first, last, "", False
+        if last - first == 4 and match.group().startswith("4444"):
+            # The last short group may be the card's security code.
+            yield first, last - 1, "", True
+    if len(sizes) >= _SINGLES:
+        for match in _ONE_BY_ONE.finditer(sizes):
+            yield match.start(), match.end() - 1, "single", False
+    if (
+        len(sizes) == 2
+        and MIN_DIGITS <= ends[2] <= MAX_DIGITS
+        and _BROKEN_LINE.fullmatch(layout, spans[0][1], spans[1][0])
+    ):
+        yield 0, 1, "broken", True
+    if labelled:
+        for last in range(1, min(len(sizes), MAX_DIGITS)):
+            if ends[last + 1] > MAX_DIGITS:
+                return
+            if ends[last + 1] >= MIN_DIGITS and sizes[: last + 1] not in _SHAPED:
+                yield 0, last, "", True
+
+
+def _goes_on(layout: str, spans: list[tuple[int, int]], first: int, last: int, sizes: str) -> bool:
+    """Tell whether the groups before or after belong to the same number.
+
+    A hyphen or a dot ties any group; a space ties a group of the same size, unless whole numbers of that shape stand
+    side by side, and a short group after the number is a date or a security code.
+    """
+    size = last - first + 1
+    for inner, outer in ((first, first - 1), (last, last + 1)):
+        if not 0 <= outer < len(spans):
+            continue
+        gap = layout[spans[min(inner, outer)][1] : spans[max(inner, outer)][0]]
+        tied = gap in {"-", "."} or sizes[outer] == sizes[inner]
+        neighbour = sizes[outer + 1 - size : outer + 1] if outer < first else sizes[outer : outer + size]
+        if tied and neighbour != sizes[first : last + 1]:
+            return True
+    return False
