@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -207,6 +208,8 @@ def test_text_in_the_place_of_json_is_asked_for_again_and_then_an_error(asked: A
         ({"q1": None, "q2": {"question": 0.9}, "q3": {"0": 0.5, "1": 0.5, "2": 0.5}}, ""),
         ({"q1": -0.1, "q2": {"question": 0.9, "order": 0.1, "other": 0}, "q3": {"0": 0.3, "1": 0.3, "2": 0.35}}, "s"),
         ({"q2": {"question": 0.8, "order": 0.15}}, "c"),
+        ({"q1": math.nan, "q2": {"question": 0.8, "order": 0.2}, "q3": {"0": 0, "1": math.inf, "2": 1}}, "c"),
+        ({"q1": 0.1, "q2": {"question": 1.0}, "q3": {"0": 1.0}}, "n"),
     ],
 )
 def test_numbers_that_are_no_probabilities_are_errors_of_their_question(asked: Any, written: Any, right: str) -> None:

@@ -16,6 +16,7 @@ import pytest
 from yb_eval import StoreError, UsageError
 from yb_eval.digest import HEX_ID
 from yb_eval.targets import Settings
+from yb_eval_decision import evaluate
 from yb_eval_decision.answers import ChoiceAnswer, NoAnswer, NoulAnswer, ScoreAnswer
 from yb_eval_decision.backends import opening
 from yb_eval_decision.backends.base import Backend, Request, Response
@@ -45,6 +46,34 @@ def test_a_mock_answers_by_id_then_pattern_then_tail() -> None:
     assert found == {"grounded.c0": 0.1, "grounded.c1": 0.2, "c0": 0.3, "other.c0": 0.4, "other.c10": 0.5, "c1": 0.5}
     tail = MockBackend({"c0": 0.3})
     assert one(tail, {"faithful.c0": N}).answers["faithful.c0"] == NoulAnswer(0.3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "p"),
+    [
+        ({"quality.*": 2}, 0.5), ({"*": 2}, 0.5), ({"quality.*": 2, "enough": 0.9}, 0.9), ({"quality.enough": 0.8}, 0.8),
+        ({"quality.*": 2, "*.enough": 0.1}, 0.1), ({"*enough": 0.1, "quality.*": 2}, 0.1),
+    ],
+)  # fmt: skip
+def test_a_mocks_pattern_answers_an_eval_and_not_whether_there_is_enough_to_tell(
+    answers: dict[str, Any], p: float
+) -> None:
+    assert one(MockBackend(answers), {"quality.q": S, "quality.enough": N}).answers["quality.enough"] == NoulAnswer(p)
+
+
+def test_a_mocks_pattern_leaves_out_whether_a_part_can_be_judged() -> None:
+    found = one(MockBackend({"toxicity.*": 0}), {"toxicity.part_0": S, "toxicity.part_0.enough": N}).answers
+    assert found == {
+        "toxicity.part_0": ScoreAnswer(0.0, (1.0, 0.0, 0.0), S.criteria),
+        "toxicity.part_0.enough": NoulAnswer(0.5),
+    }
+
+
+def test_an_eval_whose_pattern_is_answered_is_measured() -> None:
+    asked = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hello."}]
+    mock = MockBackend({"goal_completion.*": 3, "stayed_in_scope.*": False})
+    report = evaluate(asked, ["goal_completion", "stayed_in_scope"], backend=mock)
+    assert (report.goal_completion.score, report.stayed_in_scope.passed) == (1.0, False)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -22,13 +23,15 @@ from hypothesis import strategies as st
 
 from yb_eval import UsageError
 from yb_eval.targets import Settings
-from yb_eval_decision.answers import NoAnswer, NoulAnswer
+from yb_eval.targets.wire import NotJson
+from yb_eval_decision.answers import ChoiceAnswer, NoAnswer, NoulAnswer
 from yb_eval_decision.backends.addresses import Address, address
 from yb_eval_decision.backends.base import Limits, Request, Response
+from yb_eval_decision.backends.bodies import decode_body
 from yb_eval_decision.backends.opening import open_backend
 from yb_eval_decision.backends.pacing import Breaker, Pace, Turns, retry_after
 from yb_eval_decision.backends.systemone import SystemOneBackend
-from yb_eval_decision.questions import Choice, Noul, Question
+from yb_eval_decision.questions import Choice, Noul, Question, Score
 
 
 def _load(name: str) -> Any:
@@ -316,6 +319,43 @@ def test_wrong_and_missing_answers_are_errors_of_their_question_alone(opened: An
     assert states == {"a": "error", "b": "error", "c": "error", "d": "answered"}
     assert "not within 0..1" in response.answers["a"].reason  # type: ignore[union-attr]
     assert not response.retry_later
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_none_is_an_error_of_its_question_alone(opened: Any, number: str) -> None:
+    body = (
+        '{"answers": {"a": {"noul": 0.25}, "b": {"noul": ?}, "c": {"probabilities": {"x": ?, "y": 0.5}},'
+        ' "d": {"probabilities": {"0": 0.5, "1": 0.5}, "score": ?},'
+        ' "e": {"choice": "NaN", "probabilities": {"NaN": 1.0, "y": 0}, "confidence": ?},'
+        ' "f": {"choice": "NaN", "probabilities": {"NaN": 1.0, "y": 0}}}, "usage": {"cost": ?}, "model": "NaN-1"}'
+    ).replace("?", number)
+    asked: dict[str, Question] = {
+        "a": Noul("?"), "b": Noul("?"), "c": Choice("?", ["x", "y"]), "d": Score("?", ["low", "high"]),
+        "e": Choice("?", ["NaN", "y"]), "f": Choice("?", ["NaN", "y"]),
+    }  # fmt: skip
+    with servers.serving(servers.body(body)) as service:
+        response = one(opened(service.url), Request({}, asked))
+    assert response.answers["a"] == NoulAnswer(0.25)
+    assert response.answers["f"] == ChoiceAnswer("NaN", {"NaN": 1.0, "y": 0.0})
+    wrong = {id: answer.reason for id, answer in response.answers.items() if isinstance(answer, NoAnswer)}
+    assert list(wrong) == ["b", "c", "d", "e"]
+    assert all("not within 0..1" in why for why in wrong.values())
+    assert (response.model, response.usage.retries) == ("NaN-1", 0)
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"a": NaN, "a": 1}', '{"a": -NaN}', '{"a": 1NaN}', '{"a": NaN', '{"a": "NaN}', '{"a": NaN, "b": 1e999}', '{NaN: 1}']
+)  # fmt: skip
+def test_beside_such_a_number_json_is_read_as_strictly_as_ever(raw: str) -> None:
+    with pytest.raises(NotJson):
+        decode_body(raw.encode())
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.sampled_from(["NaN", '"Infinity', "-Infinity\\"]),
+                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12))  # fmt: skip
+def test_a_body_is_read_as_it_was_written_whatever_texts_it_holds(value: Any) -> None:
+    read = decode_body(json.dumps(value).encode())
+    assert json.dumps(read) == json.dumps(value)  # a NaN equals nothing
 
 
 def test_a_state_that_the_server_cut_is_an_error(opened: Any) -> None:

@@ -83,6 +83,32 @@ def test_the_json_report_has_every_number_and_its_reliability_bins(folder: Path)
     assert set(one["thresholds"][0]["false_pass"]) == {"value", "n", "interval"}
 
 
+def test_answers_are_kept_with_cache_and_shared_with_a_run(folder: Path) -> None:
+    first, second = (run(folder, *ROWS, *JUDGE, "--cache", "--store", "kept", "--json") for _ in range(2))
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert "0 of 1200 answers came from the cache" in first.stderr
+    assert "1200 of 1200 answers came from the cache" in second.stderr
+    assert first.stdout == second.stdout
+    evaluated = subprocess.run(
+        [sys.executable, "-c", MAIN, "run", "decision", "--data", "rows.jsonl", "--evals", "prompt_injection", *JUDGE,
+         "--cache", "--store", "kept", "--filter", 'id != "none"'],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1200 of 1200 answers came from the cache" in evaluated.stderr, evaluated.stderr
+    assert not (folder / ".yb-eval").exists()
+
+
+def test_without_cache_nothing_is_kept_and_a_broken_cache_is_refused_in_one_line(folder: Path) -> None:
+    assert run(folder, *ROWS, *JUDGE, "--json").returncode == 0
+    assert not (folder / ".yb-eval").exists()
+    broken = folder / ".yb-eval" / "cache" / "decision.sqlite"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"this is no database " * 100)
+    done = run(folder, *ROWS, *JUDGE, "--cache")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "decision.sqlite" in done.stderr
+
+
 def test_two_runs_give_the_same_bytes(folder: Path) -> None:
     first, second = (run(folder, *ROWS, *JUDGE, "--json", "--out", name) for name in ("a.json", "b.json"))
     assert first.stdout == second.stdout

@@ -164,6 +164,38 @@ def test_short_passwords_are_found_by_their_name(detector):
         assert found.of(text).removeprefix("app:") == value and not found.decisive
 
 
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("word (temporary): Xk9vT2mq", "Xk9vT2mq"), ("word [staging] = 'Xk9vT2mq'", "Xk9vT2mq"),
+        ("word (case-sensitive) is hunter2!x.", "hunter2!x"),
+    ],
+)  # fmt: skip
+def test_a_password_is_found_behind_what_is_said_of_it(said, value):
+    text = key("pass", said)
+    assert kinds(text, detect_secrets) == [("PASSWORD", value)]
+
+
+def test_secrets_in_russian_and_keys_are_found_behind_what_is_said_of_them():
+    for kind, text in [
+        ("PASSWORD", key("пар", "оль (временный): Зима2077")), ("GENERIC_SECRET", key("api ", f"key (prod): {VARIED}")),
+    ]:  # fmt: skip
+        (found,) = detect_secrets(text, detector="own")
+        assert (found.type, found.of(text)) == (kind, text.rpartition(" ")[2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password (see page 12) is required.", "password (at least 8 characters): required",
+        "def password(user): return42", "password (temporary): <your password>", "password (temporary): ********",
+        f"password ({'long ' * 12}): Xk9vT2mq", "password (temporary)\nXk9vT2mq",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_password_is_no_password(text):
+    assert kinds(text, detect_secrets) == []
+
+
 def test_an_azure_key_and_a_signed_header_are_found():
     azure = key("Account", "Key=", VARIED, VARIED, VARIED[:16], "==")
     assert kinds(azure, detect_secrets) == [("AZURE_STORAGE_KEY", azure.partition("=")[2])]
@@ -290,7 +322,7 @@ class Counting(str):
 HOSTILE = [
     "8", "8 ", "1.1.", "a@", "a@b.", "+1 ", "1:", "::", "eyJaaaaaaaa", "-eyJaaaaaaaa", "x.eyJaaaaaaaa", "DE89 ", "4111 ",
     "password: ", "token=", "born 1/", "://a:b@", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n",
-    "паспорт ", "(212)", "SG.", "mrn ",
+    "паспорт ", "(212)", "SG.", "mrn ", "password (", "password (a): ", "password (a) [",
 ]  # fmt: skip
 
 

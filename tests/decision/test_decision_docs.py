@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from yb_eval_decision.answers import ChoiceAnswer, NoulAnswer, ScoreAnswer
 from yb_eval_decision.backends.opening import SCHEMES
 from yb_eval_decision.dataset import SETS
 from yb_eval_decision.metrics import eval_metrics
+from yb_eval_decision.questions import Choice, Noul, Question, Score, wire_question
 from yb_eval_decision.registry import BUILTIN, resolve_evals
 from yb_eval_decision.steadiness import Steadiness
+from yb_eval_decision.validation import read_answers
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "decision.md").read_text(encoding="utf-8")
@@ -41,6 +44,24 @@ def test_the_examples_are_what_the_comments_say(capsys: pytest.CaptureFixture[st
     assert "grounded" in capsys.readouterr().out
     exec(PYTHON[1], names)
     assert names["r"].cautious.evidence == {"per_claim": [0.5, 0.5]}
+
+
+def test_the_function_of_ones_own_answers_every_kind_of_question() -> None:
+    names: dict[str, Any] = {}
+    exec(PYTHON[2], names)
+    asked: dict[str, Question] = {"n": Noul("?"), "c": Choice("?", ["x", "y"]), "s": Score("?", ["low", "mid", "high"])}
+    said = names["decide"]({"state": {}, "questions": {id: wire_question(one) for id, one in asked.items()}})
+    assert read_answers(asked, said["answers"]) == {
+        "n": NoulAnswer(0.9),
+        "c": ChoiceAnswer("x", {"x": 1.0, "y": 0.0}),
+        "s": ScoreAnswer(0.8, (0.2, 0.8, 0.0), ("low", "mid", "high")),
+    }
+
+
+def test_as_few_rows_as_the_page_says_can_pass_a_gate() -> None:
+    from yb_eval.statistics import wilson
+
+    assert wilson(34, 34)[0] < 0.9 <= wilson(35, 35)[0]
 
 
 def test_the_eval_in_yaml_is_one(tmp_path: Path) -> None:

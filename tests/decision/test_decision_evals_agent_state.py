@@ -313,6 +313,10 @@ def test_a_text_longer_than_a_window_is_in_several_parts():
         "I am unable to answer your question based on the provided context.", "I’m sorry.",
         "Не знаю.", "К сожалению, я не могу ответить на этот вопрос на основе предоставленных документов.",
         "У меня недостаточно информации, чтобы ответить на этот вопрос.",
+        "As an AI, I cannot help with that.", "As an AI language model, I'm sorry, but I can't assist with that request.",
+        "I'm sorry, but as a large language model, I cannot answer that.", "I can't help with that as an AI.",
+        "Being a virtual assistant, I don't know.", "Sorry, I can't.", "Как ИИ, я не могу помочь с этим.",
+        "Извините, но как языковая модель я не могу ответить на этот вопрос.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_only_declines_claims_nothing(sentence):
@@ -324,6 +328,9 @@ def test_a_sentence_that_only_declines_claims_nothing(sentence):
     [
         "I cannot refund orders older than 30 days.", "We do not have the blue one in stock.",
         "I don't know the price, but it is above 5 euros.", "I can't find an order 123.", "It depends.", "12.", "",
+        "As an AI model released in 2024, it scored 81 %.", "As an AI, I cannot refund orders older than 30 days.",
+        "As an AI made by Acme, I cannot help with that.", "As an AI.", "As an agent I cannot sell.",
+        "As a language model, I scored 81 %.", "Как ИИ-модель, она набрала 81 %.",
         "Я не могу вернуть деньги после 30 дней.", "Не могу найти заказ 12.", "The documents do not mention the price.",
     ],
 )  # fmt: skip

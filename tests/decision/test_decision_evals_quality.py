@@ -214,6 +214,7 @@ def test_an_own_rubric_may_read_any_field_of_a_sample():
         ({"instructions": "", "levels": ["a", "b"]}, "instructions"),
         ({"instructions": "How?", "levels": ["a"]}, "2 to 10 levels"),
         ({"instructions": "How?", "levels": "ab"}, "levels"),
+        ({"instructions": "How?", "levels": ["good", "fair", " good "]}, "levels 0 and 2 are the same: ' good '"),
         ({"instructions": "How?", "levels": ["a", "b"], "fields": ["inptu"]}, "did you mean 'input'"),
         ({"instructions": "How?", "levels": ["a", "b"], "fields": "output"}, "a list of fields"),
         ({"instructions": "How?", "levels": ["a", "b"], "fields": []}, "a list of fields"),

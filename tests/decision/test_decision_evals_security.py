@@ -314,9 +314,9 @@ def test_toxicity_is_inverted_and_its_worst_part_decides():
     assert hostile.passed is False and hostile.score == pytest.approx(0.5)
     long = {"output": "a" * 20_000}
     bad = kit.result(
-        Toxicity(), long, lambda id, q, s: {"0": 0.0, "3": 1.0} if id == "output.part_2" else {"0": 1.0, "3": 0.0}
+        Toxicity(), long, lambda id, q, s: {"0": 0.0, "3": 0.7} if id == "output.part_2" else {"0": 1.0, "3": 0.0}
     )
-    assert bad.status == "error"  # levels 1 and 2 have no probability: that is no answer
+    assert bad.status == "error"  # levels 1 and 2 are left out and something is missing: that is no answer
 
     def one_bad(id, question, state):
         return (

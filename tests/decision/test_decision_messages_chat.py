@@ -114,16 +114,41 @@ def test_sdk_message_objects_are_read_by_their_fields():
         }
     )
     assert normalise([sdk]) == [Message("assistant", "", (ToolCall("c1", "f", {"a": 1}),))]
-    completion = ChatCompletion.model_validate(
-        {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "m",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Hello."}}],
-        }
+    assert normalise([completion({"content": "Hello."}).choices[0].message]) == [Message("assistant", "Hello.")]
+
+
+def completion(*messages):
+    choices = [
+        {"index": index, "finish_reason": "stop", "message": {"role": "assistant", **message}}
+        for index, message in enumerate(messages)
+    ]
+    return ChatCompletion.model_validate(
+        {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
     )
-    assert normalise([completion.choices[0].message]) == [Message("assistant", "Hello.")]
+
+
+def test_a_whole_chat_completion_stands_for_its_message():
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    called, said = (
+        completion({"content": None, "tool_calls": [call]}),
+        completion({"content": "Hello."}, {"content": "Hi."}),
+    )
+    asked, result = {"role": "user", "content": "so?"}, {"role": "tool", "tool_call_id": "c1", "content": "r"}
+    read = [
+        Message("user", "so?"), Message("assistant", "", (ToolCall("c1", "f", {}),)), Message("tool", "r", (), "c1"),
+        Message("assistant", "Hello."),
+    ]  # fmt: skip
+    assert normalise([asked, called, result, said]) == read
+    assert normalise([asked, called.model_dump(), result, said.model_dump()]) == read
+
+
+def test_a_chat_completion_that_says_nothing_is_refused_where_it_stands():
+    for empty in (completion(), completion().model_dump()):
+        with pytest.raises(UsageError, match=r"^messages\[1\]: a chat completion without a message"):
+            normalise(["so?", empty])
+    wrong = {"object": "chat.completion", "choices": [{"message": {"role": "wizard"}}]}
+    with pytest.raises(UsageError, match=r"^messages\[0\]\.choices\[0\]\.message: unknown role 'wizard'"):
+        normalise([wrong])
 
 
 @dataclass

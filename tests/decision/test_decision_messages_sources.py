@@ -249,6 +249,45 @@ def test_langchain_messages_by_their_shape():
     assert normalise([dict(vars(m)) for m in messages]) == LANGCHAIN
 
 
+def dump(kind, /, **fields):
+    return {"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind], "kwargs": fields}
+
+
+DUMPED = [
+    dump("SystemMessage", content="Be kind.", additional_kwargs={}),
+    dump("HumanMessage", content="hi"),
+    dump(
+        "AIMessageChunk", content="Let me look.", additional_kwargs={},
+        tool_calls=[{"name": "lookup", "args": {"order": 1}, "id": "c1"}],
+        invalid_tool_calls=[{"name": "sum", "args": "{bad", "id": "c2"}],
+    ),
+    dump("ToolMessage", content="shipped", tool_call_id="c1", name="lookup"),
+    dump("ToolMessage", content="bad", tool_call_id="c2", status="error"),
+]  # fmt: skip
+
+
+def test_dumped_langchain_messages_are_told_by_their_class_where_they_have_no_type():
+    # As LangChain.js dumps them; langchain-core writes the type too.
+    assert normalise(DUMPED) == LANGCHAIN
+    typed = [{**one, "kwargs": {"type": kind, **one["kwargs"]}} for kind, one in zip(
+        ["system", "human", "AIMessageChunk", "tool", "tool"], DUMPED, strict=True)]  # fmt: skip
+    assert normalise(typed) == LANGCHAIN
+    assert normalise([dump("ChatMessage", content="x", role="user")]) == [Message("user", "x")]
+
+
+def test_a_dump_may_be_a_whole_sample():
+    assert Sample.of(DUMPED[1]).messages == [Message("user", "hi")]
+    assert Sample.of(DUMPED).messages == Sample.of({"messages": DUMPED}).messages == LANGCHAIN
+    assert Sample.of(dump("ChatPromptValue", messages=DUMPED)).messages == LANGCHAIN
+
+
+@pytest.mark.parametrize("one", [dump("RemoveMessage", id="x"), dump("PromptTemplate", content="x"), dump("", content="x"),
+                                 {**dump("x", content="x"), "id": None}, {**dump("x", content="x"), "id": [5]}])  # fmt: skip
+def test_a_dump_that_is_no_message_is_refused_in_one_line(one):
+    with pytest.raises(UsageError, match=r"^messages\[0\]: a LangChain message of unknown type"):
+        normalise([one])
+
+
 def test_real_langchain_messages_where_it_is_installed():
     core = pytest.importorskip("langchain_core.messages")
     load = pytest.importorskip("langchain_core.load")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -110,6 +111,17 @@ def test_sdk_spans_and_the_details_event():
         sample = Sample.of(export)
         assert [m.content for m in sample.messages] == ["Weather in Paris?", "It rains."]
         assert len(sample.id or "") == 32
+
+
+def test_an_id_with_zeros_in_front_is_the_same_in_an_sdk_object_and_in_its_export():
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps([SAID])}
+    context = {"trace_id": 0xAB << 100, "span_id": 7}
+    sdk = SimpleNamespace(name="chat", context=SimpleNamespace(**context), attributes=attributes, start_time=1)
+    export = {
+        "name": "chat", "context": {"trace_id": f"0x{0xAB << 100:032x}", "span_id": "0x0000000000000007"},
+        "attributes": attributes, "start_time": 1,
+    }  # fmt: skip
+    assert Sample.of(sdk).id == Sample.of(export).id == "00000" + "ab" + "0" * 25
 
 
 def test_the_older_events_for_each_message():

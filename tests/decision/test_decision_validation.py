@@ -134,6 +134,14 @@ def test_a_score_is_read_with_its_levels_as_texts_or_numbers():
         assert answer == ScoreAnswer(1.5, (0.1, 0.3, 0.6), ("bad", "fair", "good"))
 
 
+@pytest.mark.parametrize("stated", [{}, {"score": 1.6}])
+def test_levels_that_are_left_out_have_no_probability_as_options_have_none(stated):
+    answer = read_answer(SCORE, {**stated, "probabilities": {"1": 0.4, "2": 0.6}})
+    assert isinstance(answer, ScoreAnswer)
+    assert (answer.probabilities, answer.score) == ((0.0, 0.4, 0.6), pytest.approx(1.6))
+    assert read_answer(SCORE, {"probabilities": {"2": 1}}) == ScoreAnswer(2.0, (0.0, 0.0, 1.0), SCORE.criteria)
+
+
 def test_the_expected_level_follows_from_the_probabilities_where_it_is_left_out():
     assert read_answer(SCORE, {"probabilities": {"0": 0.25, "1": 0.25, "2": 0.5}}).score == pytest.approx(1.25)
 
@@ -143,7 +151,9 @@ def test_the_expected_level_follows_from_the_probabilities_where_it_is_left_out(
     [
         ({"score": 9, "probabilities": {"0": 0.0, "1": 1.0, "2": 0.0}}, "not within 0..2"),
         ({"score": 0.1, "probabilities": {"0": 0.0, "1": 1.0, "2": 0.0}}, "expect level 1"),
-        ({"score": 1.0, "probabilities": {"1": 1.0}}, "nothing of level 0"),
+        ({"score": 1.0, "probabilities": {"1": 0.8}}, "sum to 0.8"),
+        ({"score": 1.0, "probabilities": {}}, "sum to 0"),
+        ({"score": 1.0, "probabilities": [0.0, 1.0]}, "probabilities by level"),
         ({"score": 1.0, "probabilities": {"0": 0.0, "1": 1.0, "3": 0.0}}, "levels 0 to 2"),
         ({"score": 1.0, "probabilities": {"0": 0.0, 0: 0.0, "1": 1.0, "2": 0.0}}, "levels 0 to 2"),
         ({"score": 1.0, "probabilities": {"00": 0.0, "1": 1.0, "2": 0.0}}, "levels 0 to 2"),

@@ -296,6 +296,8 @@ def test_keys_of_ones_own_are_declared_and_can_be_required() -> None:
         ({"questions": {"a": {"type": "choice", "instructions": "x"}}}, "either criteria or options"),
         ({"questions": {"a": {**CHOICE, "abstain": "god"}}}, "did you mean 'good'"),
         ({"questions": {"a": {**SCORE, "criteria": ["a"]}}}, "1 entries.*at least 2"),
+        ({"questions": {"a": {**SCORE, "criteria": ["a", "b", "a"]}}}, "has 'a' twice"),
+        ({"questions": {"a": {**SCORE, "criteria": ["a", "b", " a"]}}}, "levels 0 and 2 are the same: ' a'"),
         ({"questions": {"a": {**SCORE, "criteria": list("abcdefghijk")}}}, "at most 10"),
         ({"questions": {"a": {**SCORE, "criteria": {"0": "a", "1": "b"}}}}, "must be a list"),
         ({"questions": {"a": {**NOUL, "reads": ["b"]}}}, "reads 'b', which the state does not have"),

@@ -69,6 +69,22 @@ def test_a_second_run_does_not_train_and_says_the_same(tmp_path: Path, monkeypat
     assert damaged["verdict"] == "unmeasured"  # it trains anew, which is forbidden here, rather than trust the file
 
 
+def test_a_model_that_cannot_be_kept_is_used_and_the_report_says_so_once(tmp_path: Path, trained: Path) -> None:
+    options = {"task": ["healthcare"]}
+    blocked = tmp_path / "plugins" / "triage"
+    blocked.parent.mkdir()
+    blocked.write_text("no folder")  # a folder without write permission does not stop an administrator
+    unkept = run_suite("triage", store=tmp_path, options=options, **{"batch-size": 5})
+    kept = run_suite("triage", store=trained, options=options)
+    assert unkept["run_id"] == kept["run_id"]
+    assert suite_of(unkept)["counts"]["error"] == 0
+    told = [line for line in suite_of(unkept)["details"]["summary"] if "could not be kept" in line]
+    assert len(told) == 1
+    assert told[0].startswith("healthcare: the trained model could not be kept in the store (")
+    assert not any("could not be kept" in line for line in suite_of(kept)["details"]["summary"])
+    assert blocked.read_text() == "no folder"
+
+
 def test_the_plan_is_known_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from yb_eval_triage.tasks import open_task
 

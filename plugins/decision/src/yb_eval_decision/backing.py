@@ -64,10 +64,10 @@ def _opened(
     cache: Path | None = getattr(context.settings, "cache", None)
     if cache is None:
         return backend
-    from yb_eval_decision.cache import CachedBackend
+    from yb_eval_decision.cache import CachedBackend, place_in
 
     # Outside the limit: what is known already costs nothing.
-    return CachedBackend(backend, context.settings.base / cache / "decision.sqlite")
+    return CachedBackend(backend, place_in(context.settings.base / cache))
 
 
 def _limited(backend: Backend, most: float | None, price: Price | None) -> Backend:

@@ -33,6 +33,11 @@ from yb_eval_decision.validation import read_answer
 _DOMAIN = b"yb-eval/1/decision-answer\0"
 
 
+def place_in(folder: Path) -> Path:
+    """The file of answers in a run's cache folder."""
+    return folder / "decision.sqlite"
+
+
 class CachedBackend(Backend):
     """`backend`, asked only what `cache` (a `ResponseCache`, or a file's path) does not hold. Hits are counted in
     `Usage.cached`, and questions in `hits` and `misses`. What cannot be written is noted in `notes`, and answered all the

@@ -1,7 +1,8 @@
 """Sentences by which an assistant declines or says that it does not know: no claim about anything, so nothing to support.
 
 Only what says nothing else counts: "I cannot help with that." declines, "I cannot refund orders older than 30 days." is a
-claim about refunds. English and Russian.
+claim about refunds. "As an AI, I cannot help with that." declines too; "As an AI made by Acme, I cannot help with that." and "As
+an AI model, it scored 81 %." say something besides. English and Russian.
 """
 
 from __future__ import annotations
@@ -16,9 +17,26 @@ _SOURCES = (
     r"(?:documents?|documentation|context|contexts|information|data|sources?|materials?|tool\ results?|results|text)"
     r"(?:\ (?:provided|given|available|above|i\ have|you\ provided))?"
 )
+# What an assistant says of itself on the way: that it is one, and nothing else.
+_AS_AI = (
+    r"(?:as|being)\ (?:just\ |only\ |merely\ )?(?:an?|your)\ (?:"
+    r"(?:ai|artificial\ intelligence)(?:[\ -](?:based|powered|driven))?"
+    r"(?:\ (?:large\ )?(?:language\ )?(?:model|assistant|system|chatbot|bot|agent|program|tool))?"
+    r"|(?:large\ )?language\ model|llm|(?:virtual\ |digital\ |automated\ )?(?:assistant|chatbot|bot|agent)"
+    r")"
+)
+_AS_AI_RU = (
+    r"(?:как|будучи)\ (?:"
+    r"ии(?:[\ -](?:ассистент\w{0,2}|помощник\w{0,2}|модел\w{1,2}|систем\w{1,2}|бот\w{0,2}))?|искусственн\w{2,3}\ интеллект\w{0,2}"
+    r"|(?:больш\w{2,3}\ )?языков\w{2}\ модел\w{1,2}|модел\w{1,2}\ искусственного\ интеллекта"
+    r"|(?:виртуальн\w{2}\ |цифров\w{2}\ )?(?:ассистент\w{0,2}|помощник\w{0,2}|чат-бот\w{0,2}|бот\w{0,2})"
+    r")"
+)
 _DECLINES = re.compile(
-    rf"""(?:(?:(?:i|we)(?:'m|\ am|'re|\ are)\ )?(?:very\ |really\ |so\ |terribly\ )?(?:sorry|afraid)|my\ apologies|apologies
+    rf"""(?:{_AS_AI}[,\ —-]{{1,3}})?
+    (?:(?:(?:i|we)(?:'m|\ am|'re|\ are)\ )?(?:very\ |really\ |so\ |terribly\ )?(?:sorry|afraid)|my\ apologies|apologies
         |i\ apologi[sz]e|unfortunately|regrettably)?[,.!;:\ —-]*(?:but\ |that\ )?
+    (?:{_AS_AI}[,\ —-]{{1,3}})?
     (?:(?:i|we)(?:\ am|'m|\ are|'re)?\ (?:really\ |simply\ |just\ |still\ |currently\ )?
       (?:
         (?:do\ not|don't|did\ not|didn't)\ know(?:\ (?:that|this|the\ answer|how\ to\ answer)(?:\ (?:to|here).{{0,30}})?)?
@@ -26,14 +44,17 @@ _DECLINES = re.compile(
       | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|won't\ be\ able\ to)
         \ (?:help|assist|answer|comply|do\ (?:that|this)|say|tell|provide\ (?:that|this|an\ answer)|determine\ (?:that|this))
         (?:\ you)?(?:\ (?:with\ )?(?:that|this|it|your|the)(?:\ (?:request|question|query|matter))?)?
+      | can\ ?not | can't
       | (?:do\ not|don't)\ have\ (?:enough|sufficient|the|any)\ (?:information|data|details|context)
         (?:\ (?:to\ (?:answer|help|say)|about\ (?:that|this)|on\ (?:that|this))(?:\ with)?
           (?:\ (?:that|this|it|your|the))?(?:\ (?:question|request))?)?
       )
     )?(?:\ (?:from|based\ on|given|with|using|in)\ (?:the\ |these\ |this\ )?
       (?:(?:provided|given|available|retrieved)\ )?{_SOURCES})?
+    (?:,?\ {_AS_AI})?
     [.!…\ ]*
-    | (?:к\ сожалению|увы|извините|простите|прошу\ прощения)?[,.!\ —-]*(?:но\ )?
+    | (?:{_AS_AI_RU}[,\ —-]{{1,3}})?(?:к\ сожалению|увы|извините|простите|прошу\ прощения)?[,.!\ —-]*(?:но\ )?
+    (?:{_AS_AI_RU}[,\ —-]{{1,3}})?
     (?:(?:я|мы)?\ ?
       (?:
         не\ (?:знаю|знаем|уверен|уверена|уверены)(?:\ (?:ответа?|этого|точно))?(?:\ на\ (?:этот|ваш|данный)\ вопрос)?
@@ -52,7 +73,7 @@ _DECLINES = re.compile(
 )
 #: How what declines in English begins: most sentences begin otherwise, and need not be held against the pattern.
 _STARTS = (
-    "i", "we", "very", "really", "so", "terribly", "afraid", "my", "apolog", "unfort", "regret", "but", "that",
+    "i", "we", "as", "being", "very", "really", "so", "terribly", "afraid", "my", "apolog", "unfort", "regret", "but", "that",
     ",", ".", "!", ";", ":", "-",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from yb_eval.errors import nearest, shorten
 from yb_eval_decision.answers import Answer, ChoiceAnswer, NoAnswer, NoulAnswer, ScoreAnswer
 from yb_eval_decision.eval import Eval
 from yb_eval_decision.parameters import parameter
-from yb_eval_decision.questions import Choice, Instructions, Noul, Question, Score, Task
+from yb_eval_decision.questions import ENOUGH, Choice, Instructions, Noul, Question, Score, Task
 from yb_eval_decision.results import Result
 from yb_eval_decision.sample import Sample
 from yb_eval_decision.state import fields
@@ -67,13 +67,13 @@ class SingleQuestionEval(Eval):
             return {self.asked_as: asked}
         fields = ", ".join(self.reads or ()) or "the state"
         enough = f"Do {fields} hold enough to answer this question either way: {asked.instructions}"
-        return {self.asked_as: asked, "enough": Noul(enough, reads=self.reads)}
+        return {self.asked_as: asked, ENOUGH: Noul(enough, reads=self.reads)}
 
     def reduce(self, answers: Mapping[str, Answer], s: Sample) -> Result:
         main = answers[self.asked_as]
         if isinstance(main, NoAnswer):
             return Result.unmeasured(main.state, main.reason)
-        enough = answers.get("enough")
+        enough = answers.get(ENOUGH)
         if isinstance(enough, NoAnswer) and enough.state == "error":
             return Result.unmeasured("error", enough.reason)
         # A backend that abstains on this helper question has still answered the main one.

@@ -17,6 +17,8 @@ from yb_eval.errors import nearest, shorten
 
 MAX_OPTIONS = 255
 LEAST_LEVELS, MOST_LEVELS = 2, 10
+#: The id, or the end of it, of the question whether there is enough to answer another one.
+ENOUGH = "enough"
 
 #: Instructions as the wire takes them: a text, or JSON that says the same with structure.
 Instructions = str | Mapping[str, Any] | Sequence[Any]
@@ -112,8 +114,8 @@ class Choice:
 
 @frozen(slots=True, init=False)
 class Score:
-    """A question with graded levels, lowest first: `criteria` (or `levels`) describes each. 2 to 10 levels; raises
-    `UsageError` otherwise."""
+    """A question with graded levels, lowest first: `criteria` (or `levels`) describes each. 2 to 10 levels, no two with the
+    same text (white space aside): a model could not tell them apart. Raises `UsageError` otherwise."""
 
     instructions: Instructions
     criteria: tuple[str, ...]
@@ -137,6 +139,12 @@ class Score:
             raise UsageError(f"levels must be a list of texts, not {shorten(given)}")
         if not LEAST_LEVELS <= len(given) <= MOST_LEVELS:
             raise UsageError(f"a score has {LEAST_LEVELS} to {MOST_LEVELS} levels, not {len(given)}")
+        said: dict[str, int] = {}
+        for index, level in enumerate(given):
+            if (first := said.setdefault(" ".join(level.split()), index)) != index:
+                raise UsageError(
+                    f"levels {first} and {index} are the same: {shorten(level)}", hint="say what sets them apart"
+                )
         self.__attrs_init__(instructions, tuple(given), task, reads, "score")
 
 

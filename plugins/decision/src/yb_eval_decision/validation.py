@@ -11,7 +11,7 @@ The wire is System One's:
 
 Nothing is filled in, clamped or guessed: a probability of 90, a choice without probabilities, a winner that is not the
 likeliest are errors of that question. `choice` and `score` may be left out, for they follow from the probabilities; what is
-stated must agree with them. Options that are left out count as 0 where the rest sums to 1; levels may not be left out.
+stated must agree with them. Options and levels that are left out count as 0 where the rest sums to 1; a list of levels has all.
 
 How exactly numbers must agree: decision models state probabilities rounded to two decimals, so each may be off by 0.005
 (`ROUNDING`). Probabilities are accepted where some distribution that sums to 1 rounds to them, an expected level where it is
@@ -178,10 +178,7 @@ def _levels(answer: Mapping[str, Any], n: int) -> tuple[float, ...]:
         if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level < n or level in p:
             raise _Wrong(f"the question has levels 0 to {n - 1}, not {_shown(key)}")
         p[level] = _probability(share, f"level {level}")
-    if len(p) < n:
-        missing = next(level for level in range(n) if level not in p)
-        raise _Wrong(f"the answer says nothing of level {missing}: {_shown(dict(given))}")
-    return tuple(p[level] for level in range(n))
+    return tuple(p.get(level, 0.0) for level in range(n))
 
 
 # Rules

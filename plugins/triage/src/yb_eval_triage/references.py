@@ -46,6 +46,11 @@ class References:
         made = self._made.get(task)
         return made.model.facts if isinstance(made, BuiltinTriager) else None
 
+    def unkept(self, task: str) -> str | None:
+        """Why the model that was trained for the task could not be kept for the next run, if so."""
+        made = self._made.get(task)
+        return made.unkept if isinstance(made, BuiltinTriager) else None
+
     def triager(self, task: str) -> Triager:
         # Held while it is made: two threads must not train the same model twice.
         with self._lock:

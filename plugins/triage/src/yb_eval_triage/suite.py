@@ -229,6 +229,11 @@ class Details:
             for task in self.learned
         ]
         summary += [
+            f"{task}: the trained model could not be kept in the store ({printable(why)}): the next run trains again"
+            for task, _ in self.prefixes
+            if self.builtin is not None and (why := self.builtin.unkept(task)) is not None
+        ]
+        summary += [
             f"{task}: lowest F1: "
             + ", ".join(f"{printable(each['label'])} {each['f1']:.2f} (n = {each['n']})" for each in worst[:_TOLD])
             for task, part in said.items()

@@ -17,9 +17,10 @@ from attrs import frozen
 from yb_eval.digest import finite_json, identifiable, identify, sha256_hex
 from yb_eval.errors import shorten
 from yb_eval.targets import mask
-from yb_eval.targets.wire import NotJson, decode
+from yb_eval.targets.wire import NotJson
 from yb_eval_decision.backends.addresses import Address
 from yb_eval_decision.backends.base import Limits, Price, Request
+from yb_eval_decision.backends.bodies import decode_body
 from yb_eval_decision.backends.http import WIRE_VERSION
 from yb_eval_decision.backends.pacing import Pace
 from yb_eval_decision.backends.remote import Failed, Prepared, RemoteBackend, Reply
@@ -180,7 +181,7 @@ def read_completion(said: Completion, prompt: Prompt, questions: Mapping[str, Qu
     if said.stopped == "length":
         raise Failed(f"the answer was cut off after {said.output_tokens or prompt.tokens:,} tokens", unpriced=True)
     try:
-        value = decode(_bare(said.text).encode())
+        value = decode_body(_bare(said.text).encode())
     except (NotJson, UnicodeEncodeError):
         raise Failed(f"the model wrote no JSON: {shorten(said.text)}", again=True, unpriced=True) from None
     if not isinstance(value, dict):
@@ -266,6 +267,9 @@ def _answer(question: Question, value: Any) -> Any:
         if missing is not None:
             return {"error": f"the model wrote no probability of {shorten(missing)}"}
         return {"type": "choice", "probabilities": _scaled({names[key]: value[key] for key in value})}
+    absent = next((level for level in range(len(question.criteria)) if str(level) not in value), None)
+    if absent is not None:
+        return {"error": f"the model wrote no probability of level {absent}"}
     return {"type": "score", "probabilities": _scaled(value)}
 
 

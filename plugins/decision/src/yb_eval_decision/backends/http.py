@@ -20,9 +20,10 @@ from yb_eval.digest import finite_json, identifiable, identify
 from yb_eval.errors import printable, shorten
 from yb_eval.targets import mask
 from yb_eval.targets.failures import failed, quoted
-from yb_eval.targets.wire import NotJson, decode
+from yb_eval.targets.wire import NotJson
 from yb_eval_decision.backends.addresses import Address
 from yb_eval_decision.backends.base import Limits, Price, Request
+from yb_eval_decision.backends.bodies import decode_body
 from yb_eval_decision.backends.pacing import Pace, retry_after
 from yb_eval_decision.backends.remote import Failed, Prepared, RemoteBackend, Reply
 
@@ -148,7 +149,7 @@ class HttpBackend(RemoteBackend):
             said = quoted(raw, self._masker)
             raise Failed(f"answered {kind}, not application/json: {said}", backend=True, unpriced=True)
         try:
-            return decode(raw)
+            return decode_body(raw)
         except NotJson as error:
             said = quoted(raw, self._masker)
             raise Failed(f"the answer is {error}: {said}", again=True, backend=True, unpriced=True) from None

@@ -20,7 +20,7 @@ from yb_eval.digest import identifiable, identify
 from yb_eval.errors import shorten
 from yb_eval_decision.answers import Answer, ChoiceAnswer, NoAnswer, NoulAnswer, ScoreAnswer
 from yb_eval_decision.backends.base import Backend, Limits, Price, Request, Response
-from yb_eval_decision.questions import Choice, Noul, Question
+from yb_eval_decision.questions import ENOUGH, Choice, Noul, Question
 from yb_eval_decision.results import Usage
 from yb_eval_decision.validation import read_answers
 
@@ -36,7 +36,9 @@ class MockBackend(Backend):
     """Answers by question id.
 
     An answer is looked up in `answers` by the whole id (`grounded.c0`), then by the patterns among its keys in their order
-    (`grounded.*`, as fnmatch has them), then by the id without the eval's name (`c0`). Its value is
+    (`grounded.*`, as fnmatch has them), then by the id without the eval's name (`c0`). A pattern means the questions of an
+    eval, not whether they can be answered: `bias.*` leaves out `bias.enough`, which gets what its own id (or `enough`), a pattern
+    that ends with it (`*.enough`) or `default_noul` says. Its value is
 
     - for a noul a bool (0.95 or 0.05) or a probability,
     - for a choice an option (0.9, the others share the rest) or `{option: weight}`,
@@ -96,6 +98,7 @@ class MockBackend(Backend):
                 "default": repr(self._default),
                 "fn": told,
                 "model": model,
+                "patterns": 2,  # rises when the same ones match other ids
             },
         )
 
@@ -143,8 +146,9 @@ class MockBackend(Backend):
     def _find(self, id: str) -> Any:
         if id in self._answers:
             return self._answers[id]
+        follow_up = id.rpartition(".")[2] == ENOUGH
         for pattern in self._patterns:
-            if fnmatchcase(id, pattern):
+            if fnmatchcase(id, pattern) and (not follow_up or pattern.endswith(ENOUGH)):
                 return self._answers[pattern]
         return self._answers.get(id.partition(".")[2])
 

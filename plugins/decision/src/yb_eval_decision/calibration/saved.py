@@ -23,7 +23,7 @@ from yb_eval_decision.calibration.curves import Curve, read_curve
 from yb_eval_decision.calibration.observing import unusable, vetoed
 from yb_eval_decision.calibration.report import Report
 from yb_eval_decision.eval import Eval
-from yb_eval_decision.questions import Question
+from yb_eval_decision.questions import ENOUGH, Question
 from yb_eval_decision.results import EvalReport, Result
 
 SCHEMA = "yb-eval-decision/calibration/1"
@@ -246,7 +246,7 @@ class CalibratedBands:
         name, _, own = id.partition(".")
         saved = held.evals.get(name)
         # Whether there is enough to tell is another question than the one that was calibrated.
-        if saved is None or saved.band is None or own.rpartition(".")[2] == "enough":
+        if saved is None or saved.band is None or own.rpartition(".")[2] == ENOUGH:
             return None
         if backend.fingerprint != held.fingerprint or held.strange([model] if model else ()) is not None:
             return None

@@ -8,8 +8,10 @@ import click
 import orjson
 
 from yb_eval import UsageError
-from yb_eval.errors import ExitCode
-from yb_eval_decision.commands.common import open_for, timeout_option
+from yb_eval.cli.store_option import store_option
+from yb_eval.errors import ExitCode, printable
+from yb_eval.record import Store
+from yb_eval_decision.commands.common import cached, open_for, timeout_option
 
 
 @click.command("calibrate")
@@ -29,6 +31,10 @@ from yb_eval_decision.commands.common import open_for, timeout_option
 @click.option("--sure", type=click.FloatRange(0.5, 1, max_open=True), default=0.9, show_default=True,
               help="How probable a verdict must be to count as decided.")  # fmt: skip
 @timeout_option
+@click.option(
+    "--cache", is_flag=True, help="Keep the backend's answers in the store, and use those that it or a run gave before."
+)
+@store_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Keep the calibration in this file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @click.pass_context
@@ -43,6 +49,8 @@ def calibrate(
     max_false_pass: float,
     sure: float,
     timeout: float,
+    cache: bool,
+    store: Store,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -52,6 +60,8 @@ def calibrate(
     part. `yb-eval run decision --calibration FILE` then judges by what --out has kept. Exit code 3 if no eval could be
     calibrated: nothing is kept then.
     """
+    from yb_eval_decision.backing import notes_of
+    from yb_eval_decision.cache import CachedBackend
     from yb_eval_decision.calibration import Calibration, Report, Settings, observe
     from yb_eval_decision.calibration import calibrate as calibrated
     from yb_eval_decision.calibration.observing import GROUPED_BY
@@ -65,7 +75,7 @@ def calibrate(
     labels = RowLabels({name: options_of(one) for name, one in evals.items()}, frozenset({*builtin_evals(), *evals}))
     snapshot = decision_dataset(data, labels, None).open()
     settings = Settings(fit=fit, split=split, max_false_pass=max_false_pass, sure=sure)  # type: ignore[arg-type]
-    with open_for(spec, timeout) as backend:
+    with cached(open_for(spec, timeout), store.root if cache else None) as backend:
         observed = observe(snapshot, evals, backend, split=split, group_by=group_by or GROUPED_BY)
         found = calibrated(observed, settings)
         # Of all evals, those that no row has a label for are not worth a line; one that was named is.
@@ -78,6 +88,10 @@ def calibrate(
             backend=backend.spec,
             fingerprint=backend.fingerprint,
         )
+        for note in notes_of(backend):
+            click.echo(printable(note), err=True)
+        if isinstance(backend, CachedBackend):
+            click.echo(f"{backend.hits} of {backend.hits + backend.misses} answers came from the cache", err=True)
     if observed.unlabelled == observed.rows:
         raise UsageError(
             "no row has a label for these evals", where=", ".join(data), hint='"labels": {"grounded": true}'

@@ -28,7 +28,13 @@ _OPTIONS = {
     "uniqueItems": True, "propertyNames": {"minLength": 1}, "additionalProperties": {"type": ["string", "null"]},
     "items": {"type": "string", "minLength": 1},
 }  # fmt: skip
-_LEVELS = {"type": "array", "items": {"type": "string"}, "minItems": LEAST_LEVELS, "maxItems": MOST_LEVELS}
+_LEVELS = {
+    "type": "array",
+    "items": {"type": "string"},
+    "minItems": LEAST_LEVELS,
+    "maxItems": MOST_LEVELS,
+    "uniqueItems": True,
+}
 _SHARED = {
     "instructions": _INSTRUCTIONS,
     "reads": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
@@ -188,5 +194,6 @@ def _described(error: Any) -> tuple[str, str | None]:
     if kind == "maxLength":
         return f"{key} has {len(value)} characters", f"at most {wanted}"
     if kind == "uniqueItems":
-        return f"{key} names one thing twice", None
+        twice = next(item for place, item in enumerate(value) if item in value[:place])
+        return f"{key} has {shorten(twice)} twice", None
     return f"{key}: {shorten(error.message)}", None

@@ -107,6 +107,8 @@ def _database(view: View, start: int, end: int) -> Iterator[Finding]:
 
 
 _JOIN = r"[\"'`\]]{0,2}[ \t]{0,4}(?:=>|:=|==?|:|-|\bis\b:?|\bwas\b:?|это:?|такой:?)[ \t]{0,4}"
+# What is said of a secret between its name and the value: "password (temporary): ...". After a space: without, it is a call.
+_NOTE = r"(?:[ \t]{1,2}(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\]))?"
 _VALUE = r"(\"[^\"\n]{4,200}\"|'[^'\n]{4,200}'|`[^`\n]{4,200}`|[^\s\"'`,;<>(){}\[\]]{4,200})"
 
 # Names of what is no password but as secret. In Russian too.
@@ -143,7 +145,7 @@ RULES = (
     Rule(r"eyJ[A-Za-z0-9_-]{8}", _jwt),
     Rule(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----", _private_key),
     Rule(r"[a-z][a-z0-9+.-]{1,20}://[^\s:@/\"'<>]{1,64}:([^\s@/\"'<>]{1,128})@", _database),
-    Rule(rf"(?:password|passwd|passphrase|pwd|парол[ьяею]{{1,2}}){_JOIN}{_VALUE}", _password, lower=True),
-    Rule(rf"(?:{_KEY}){_JOIN}{_VALUE}", _named("GENERIC_SECRET"), lower=True),
+    Rule(rf"(?:password|passwd|passphrase|pwd|парол[ьяею]{{1,2}}){_NOTE}{_JOIN}{_VALUE}", _password, lower=True),
+    Rule(rf"(?:{_KEY}){_NOTE}{_JOIN}{_VALUE}", _named("GENERIC_SECRET"), lower=True),
     Rule(_HEADER, _named("GENERIC_SECRET"), lower=True),
 )  # fmt: skip

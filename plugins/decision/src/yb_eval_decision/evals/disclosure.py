@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from yb_eval_decision.evals.parted import Asking, PartedEval
-from yb_eval_decision.questions import Noul, Question
+from yb_eval_decision.questions import ENOUGH, Noul, Question
 from yb_eval_decision.sample import Sample
 from yb_eval_decision.surfaces import Look, Part, look, missing
 
@@ -57,7 +57,7 @@ def _asked(asking: Asking, prompt: tuple[Part, ...], answer: tuple[Part, ...], e
         made[pair.id] = asked = _question(asking, pair.path, rule.path)
         if enough:
             told = f"Is there enough in `{pair.path}` and `{rule.path}` to answer this either way: {asked.instructions}"
-            made[f"{pair.id}.enough"] = Noul(told, reads=asked.reads)
+            made[f"{pair.id}.{ENOUGH}"] = Noul(told, reads=asked.reads)
     return made
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from yb_eval_decision.answers import Answer, NoAnswer, NoAnswerState, NoulAnswer, ScoreAnswer
 from yb_eval_decision.kinds import SingleQuestionEval
-from yb_eval_decision.questions import Noul, Question, Score, Task
+from yb_eval_decision.questions import ENOUGH, Noul, Question, Score, Task
 from yb_eval_decision.results import Result
 from yb_eval_decision.sample import Sample
 from yb_eval_decision.state import fields
@@ -55,7 +55,7 @@ def _questions(asking: Asking, enough: bool, parts: tuple[Part, ...]) -> Mapping
         made[part.id] = asked = asking.of(part)
         if enough:
             can_be_told = f"Is there enough in `{part.path}` to answer this either way: {asked.instructions}"
-            made[f"{part.id}.enough"] = Noul(can_be_told, reads=(part.path, *asking.reads))
+            made[f"{part.id}.{ENOUGH}"] = Noul(can_be_told, reads=(part.path, *asking.reads))
     return made
 
 
@@ -125,7 +125,7 @@ class PartedEval(SingleQuestionEval):
 
     def _answer(self, answers: Mapping[str, Answer], id: str) -> Answer:
         """The answer about a part, or why there is none."""
-        enough = answers.get(f"{id}.enough")
+        enough = answers.get(f"{id}.{ENOUGH}")
         # A backend that abstains on this helper question has still answered the main one.
         if isinstance(enough, NoAnswer) and enough.state == "error":
             return enough

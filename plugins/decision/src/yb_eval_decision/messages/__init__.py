@@ -7,7 +7,8 @@ normalise([{"role": "user", "content": "hi"}])     # [Message(role='user', conte
 ```
 
 One module reads each source: `openai_chat`, `openai_responses`, `anthropic`, `langchain`; `otel` and `openinference` read spans,
-which `traces` puts together. Here a message is recognised, each by itself: a list may mix them.
+which `traces` puts together. Here a message is recognised, each by itself: a list may mix them, and hold a whole chat
+completion where its message belongs.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ def _read(item: Any, where: str) -> list[Message]:
             return otel.message(item, where)
         content = peek(item, "content")
         return anthropic.read(item, where) if anthropic.recognises(content) else openai_chat.read(item, where)
+    if openai_chat.is_completion(item):
+        if (message := openai_chat.answered(item)) is None:
+            raise UsageError("a chat completion without a message", where=where)
+        return _read(message, f"{where}.choices[0].message")
     if isinstance(item, Mapping):
         what = "no role" if kind is None else f"neither a role nor a known type, but {shorten(kind)},"
         raise UsageError(f"{what} in {shorten(item, 60)}", where=where, hint="a message has a role and content")

@@ -1,6 +1,7 @@
 """LangChain messages: objects told by `.type` and `.content`, their serialised mappings, and `(role, content)` pairs.
 
-The shapes are langchain-core's: `model_dump()`, `messages_to_dict()` (`{"type", "data"}`) and `dumpd()` (`{"lc", "kwargs"}`).
+The shapes are langchain-core's: `model_dump()`, `messages_to_dict()` (`{"type", "data"}`) and `dumpd()` (`{"lc", "type":
+"constructor", "id", "kwargs"}`), which LangChain.js writes too, there without a `type` among the `kwargs`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _TYPES = {
 }
 _CHAT = frozenset({"chat", "ChatMessageChunk"})
 _WRAPPED = ("kwargs", "data")
+_DUMPED = "constructor"
 _CALLS = frozenset(
     {"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call", "function_call", "input_json_delta"}
 )
@@ -40,8 +42,17 @@ def recognises(item: Any) -> bool:
     if not isinstance(kind, str):
         return False
     if isinstance(item, Mapping) and any(isinstance(item.get(key), Mapping) for key in _WRAPPED):
-        return kind == "constructor" or kind in _TYPES or kind in _CHAT
+        return kind == _DUMPED or kind in _TYPES or kind in _CHAT
     return (kind in _TYPES or kind in _CHAT) and _has(item, "content")
+
+
+def dumped(item: Any) -> list[Any] | None:
+    """The messages that a mapping of `dumpd()` is or holds (a prompt's value, a state); `None` for any other."""
+    inner = peek(item, "kwargs")
+    if peek(item, "lc") is None or peek(item, "type") != _DUMPED or not isinstance(inner, Mapping):
+        return None
+    held = inner.get("messages")
+    return list(held) if isinstance(held, list | tuple) else [item]
 
 
 def _has(item: Any, name: str) -> bool:
@@ -66,7 +77,7 @@ def read(item: Any, where: str) -> list[Message]:
     kind = peek(item, "type")
     if isinstance(item, Mapping):
         inner = next((item[key] for key in _WRAPPED if isinstance(item.get(key), Mapping)), item)
-        kind = inner.get("type", kind)
+        kind = inner.get("type") or _named(item) or kind
     known = kind if isinstance(kind, str) else ""
     role = ROLE.get(str(peek(inner, "role"))) if known in _CHAT else _TYPES.get(known)
     if role is None:
@@ -82,6 +93,15 @@ def read(item: Any, where: str) -> list[Message]:
     if isinstance(content, list | tuple):
         content = [part for part in content if kind_of(part) not in _CALLS]  # `tool_calls` holds them, parsed
     return [Message(role, text_of(content, f"{where}.content", glue="" if role == "assistant" else "\n"), calls)]
+
+
+def _named(item: Mapping[str, Any]) -> str:
+    """The type of a message by its class, the last part of a dump's `id`: `ai` for `AIMessage` and its chunks."""
+    path = item.get("id")
+    if item.get("type") != _DUMPED or not isinstance(path, list | tuple) or not path or not isinstance(path[-1], str):
+        return ""
+    name = path[-1].removesuffix("Chunk").removesuffix("Message").lower()
+    return name if name in _TYPES or name in _CHAT else path[-1]
 
 
 def _tool(inner: Any, content: Any, where: str) -> Message:

@@ -7,7 +7,7 @@ the same fields as attributes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,18 @@ def read(item: Any, where: str) -> list[Message]:
     if not content and role == "assistant":
         content = _unsaid(item)
     return [Message(role, content, calls, None, identifier(get("name")))]
+
+
+def is_completion(item: Any) -> bool:
+    """Is this a chat completion, an object or its JSON?"""
+    whole = not isinstance(item, Mapping) or item.get("object") == "chat.completion"
+    return whole and isinstance(peek(item, "choices"), list | tuple)
+
+
+def answered(completion: Any) -> Any:
+    """The message of a chat completion: that of its first choice, None where it has none."""
+    choices = peek(completion, "choices")
+    return peek(choices[0], "message") if choices else None
 
 
 def role_of(item: Any, where: str) -> str:

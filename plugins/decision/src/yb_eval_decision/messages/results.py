@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from yb_eval import UsageError
 from yb_eval.errors import shorten
-from yb_eval_decision.messages import langchain
+from yb_eval_decision.messages import langchain, openai_chat
 from yb_eval_decision.messages.content import peek
 
 # Keys that hold a trace; see `messages.spans`.
@@ -31,7 +31,6 @@ _PLAIN = frozenset(
     }
     | {"contexts", "retrieved_contexts", "context"}
 )
-_CHAT = "chat.completion"
 
 
 def raw_of(value: Any) -> Mapping[str, Any] | None:
@@ -64,9 +63,15 @@ def _of_mapping(value: Mapping[str, Any]) -> Mapping[str, Any]:
             key: found for key, found in value.items() if key != "input" and not (key == "output" and _is_list(said))
         }
         return {**rest, "messages": listed, "system": value.get("instructions", value.get("system"))}
-    if not _PLAIN & value.keys() and (raw := _of_spans(value)) is not None:
+    if not _is_plain(value) and (raw := _of_spans(value)) is not None:
         return raw
     return value
+
+
+def _is_plain(value: Mapping[str, Any]) -> bool:
+    """Is it a sample by its keys? A span has one of them too: its context, with the trace's id."""
+    found = _PLAIN & value.keys()
+    return bool(found) and (found != {"context"} or peek(value["context"], "trace_id") is None)
 
 
 def _is_message(item: Any) -> bool:
@@ -82,17 +87,16 @@ def _of_spans(value: Any) -> dict[str, Any] | None:
 
 def from_result(value: Any) -> dict[str, Any] | None:
     """The raw mapping of a returned object or its JSON; None for what is no result."""
-    if _is_list(peek(value, "choices")) and (peek(value, "object") == _CHAT or not isinstance(value, Mapping)):
-        messages = [
-            message for choice in peek(value, "choices")[:1] if (message := peek(choice, "message")) is not None
-        ]
-        return _identified(value, {"messages": messages})
+    if openai_chat.is_completion(value):
+        message = openai_chat.answered(value)
+        return _identified(value, {"messages": [] if message is None else [message]})
     if peek(value, "object") == "response" and _is_list(peek(value, "output")):
         return _response(value)
     if peek(value, "type") == "message" and _is_list(peek(value, "content")) and peek(value, "role") is not None:
         return _identified(value, {"messages": [value]})
     if isinstance(value, Mapping):
-        return None
+        held = langchain.dumped(value)
+        return None if held is None else {"messages": held}
     if callable(listing := getattr(value, "to_input_list", None)):
         return _agents_run(value, listing())
     if langchain.recognises(value) or (peek(value, "role") is not None and peek(value, "content") is not None):

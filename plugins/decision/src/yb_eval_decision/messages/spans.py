@@ -155,12 +155,13 @@ _STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime
 
 
 def _id(value: Any, *names: str) -> str:
+    """The id under one of `names`, in hexadecimal digits: SDK objects have it as a number, exports as text with its zeros."""
     for name in names:
         found = peek(value, name)
         if isinstance(found, str) and found:
             return found.removeprefix("0x")
         if isinstance(found, int) and found:
-            return f"{found:x}"
+            return f"{found:032x}" if "trace" in name else f"{found:016x}"
     return ""
 
 

@@ -60,17 +60,19 @@ def builtin_key(task: Task) -> str:
 
 @frozen(kw_only=True, eq=False)
 class BuiltinTriager:
-    """A fitted model and the task it answers. `answer` is a pure function of its input: threads may share it."""
+    """A fitted model and the task it answers. `answer` is a pure function of its input: threads may share it. `unkept` says why
+    the model could not be stored, if so."""
 
     task: Task
     model: TriageModel
     words: RulesTriager | None = None
+    unkept: str | None = None
 
     @classmethod
     def prepare(cls, task: Task, *, cache: Path | None = None) -> Self:
         """Load the task's model from the folder `cache`, or train it and store it there.
 
-        A stored file that does not verify is trained anew, never trusted.
+        A stored file that does not verify is trained anew, never trusted. A model that cannot be stored is used all the same.
 
         Raises:
             TaskError: the task names no training rows, or they cannot be learned from.
@@ -79,7 +81,7 @@ class BuiltinTriager:
         key = material.key(task)
         words = RulesTriager.shipped(task) if task.training.word_lists else None
         path = cache / f"{key}.npz" if cache is not None else None
-        if path is not None and path.is_file():
+        if path is not None:
             try:
                 model = TriageModel.load(path)
             except TaskError:
@@ -95,9 +97,8 @@ class BuiltinTriager:
             key=key,
             read=partial(read_item, words=words),
         )
-        if path is not None:
-            fitted.model.save(path)
-        return cls(task=task, model=fitted.model, words=words)
+        unkept = None if path is None else _store(fitted.model, path)
+        return cls(task=task, model=fitted.model, words=words, unkept=unkept)
 
     def answer(self, texts: Sequence[str], metas: Sequence[Mapping[str, object]] | None = None) -> list[Answer]:
         """One answer a text, in order."""
@@ -178,6 +179,15 @@ def read_item(text: str, meta: Mapping[str, object], *, words: RulesTriager | No
         return composed
     names = (f"zz{name.replace('_', '')}zz" for name in sorted(words.find(text)))
     return f"{composed} {' '.join(names)}"
+
+
+def _store(model: TriageModel, path: Path) -> str | None:
+    """Keeps the model. Why it could not be, if so: it was trained, and what it answers does not depend on a copy."""
+    try:
+        model.save(path)
+    except OSError as fault:
+        return fault.strerror or str(fault)
+    return None
 
 
 def _read(task: Task, role: str) -> bytes:
