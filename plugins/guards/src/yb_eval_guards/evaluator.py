@@ -89,7 +89,7 @@ class GuardEvaluator:
             # The same findings without a request and an answer for each text: a third of the time of a scan.
             found = self.target.scanner.scan_many(texts)
             return [
-                _raised(sample, row, [_described(finding) for finding in findings]) if findings else _quiet(sample, row)
+                _judged(sample, row, [_described(finding) for finding in findings])
                 for sample, row, findings in zip(samples, rows, found, strict=True)
             ]
         requests = [{"id": sample.id, "text": text} for sample, text in zip(samples, texts, strict=True)]
@@ -101,8 +101,7 @@ class GuardEvaluator:
         reason = answer.failure
         if reason is None:
             try:
-                findings = read_findings(answer.value, row.text)
-                return _raised(sample, row, findings) if findings else _quiet(sample, row)
+                return _judged(sample, row, read_findings(answer.value, row.text))
             except AnswerError as error:
                 reason = error.reason
         return Outcome.error(sample, without_data(reason, row.text), expected=row.expect, details={"type": row.type})
@@ -116,38 +115,39 @@ def _scanned(scanner: Scanner, batch: SampleBatch) -> OutcomeBatch:
     labels = list(zip(expects, types, tags, strict=True))
     kinds = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     which = list(map(kinds.__getitem__, labels))
-    outcomes = [
-        _quiet(Sample("", None, tags, repeat=batch.repeat), GuardRow(text="", type=type, expect=expect))
-        for expect, type, tags in kinds
-    ]
+    repeat = batch.repeat
+    outcomes = [_quiet("", tags, repeat, type, expect) for expect, type, tags in kinds]
     for place, findings in scanner.scan_each(texts):
         which[place] = len(outcomes)
-        sample = Sample(ids[place], None, tags[place], repeat=batch.repeat)
-        row = GuardRow(text=texts[place], type=types[place], expect=expects[place])
-        outcomes.append(_raised(sample, row, [_described(finding) for finding in findings]))
+        said = [_described(finding) for finding in findings]
+        outcomes.append(_raised("", tags[place], repeat, types[place], expects[place], texts[place], said))
     return OutcomeBatch(ids, outcomes, which)
 
 
-def _quiet(sample: Sample, row: GuardRow) -> Outcome:
+def _judged(sample: Sample, row: GuardRow, findings: Sequence[Mapping[str, Any]]) -> Outcome:
+    if not findings:
+        return _quiet(sample.id, sample.tags, sample.repeat, row.type, row.expect)
+    return _raised(sample.id, sample.tags, sample.repeat, row.type, row.expect, row.text, findings)
+
+
+def _quiet(id: str, tags: tuple[str, ...], repeat: int, type: str, expect: str) -> Outcome:
     """The outcome of a row in which nothing was found."""
-    expected = row.expect
     # By position: this is made for nearly every row, and names would cost a third more.
     return Outcome(
-        sample.id, "scored", expected == "clean", expected, "clean", None, None, None, sample.tags, {"type": row.type},
-        repeat=sample.repeat,
-    )  # fmt: skip
-
-
-def _raised(sample: Sample, row: GuardRow, findings: Sequence[Mapping[str, Any]]) -> Outcome:
-    """The outcome of a row in which something was found."""
-    shown = [{**f, "masked": mask(f["type"], row.text[f["start"] : f["end"]])} for f in findings[:_LISTED]]
-    return Outcome(
-        sample.id,
-        "scored",
-        row.expect == "detect",
-        row.expect,
-        "detect",
-        tags=sample.tags,
-        details={"type": row.type, "found": sorted({f["type"] for f in findings}), "findings": shown},
-        repeat=sample.repeat,
+        id, "scored", expect == "clean", expect, "clean", None, None, None, tags, {"type": type}, repeat=repeat
     )
+
+
+def _raised(
+    id: str,
+    tags: tuple[str, ...],
+    repeat: int,
+    type: str,
+    expect: str,
+    text: str,
+    findings: Sequence[Mapping[str, Any]],
+) -> Outcome:
+    """The outcome of a row in which something was found."""
+    shown = [{**f, "masked": mask(f["type"], text[f["start"] : f["end"]])} for f in findings[:_LISTED]]
+    details = {"type": type, "found": sorted({f["type"] for f in findings}), "findings": shown}
+    return Outcome(id, "scored", expect == "detect", expect, "detect", None, None, None, tags, details, repeat=repeat)

@@ -175,6 +175,17 @@ class Scanner:
     def scan_each(self, texts: Sequence[str]) -> Iterator[tuple[int, list[Finding]]]:
         """Yield the place and the findings of each text that has any, in order: `scan_many`, for texts that mostly have
         none."""
+        distinct = list(dict.fromkeys(texts))
+        if len(distinct) == len(texts):
+            yield from self._scan_distinct(texts)
+            return
+        # What is said twice in a corpus or a log is looked at once.
+        found = {distinct[place]: findings for place, findings in self._scan_distinct(distinct)}
+        for place, text in enumerate(texts):
+            if text in found:
+                yield place, found[text].copy()
+
+    def _scan_distinct(self, texts: Sequence[str]) -> Iterator[tuple[int, list[Finding]]]:
         if not self._ready:
             self._compile()
         for first, batch in _slices(texts):
