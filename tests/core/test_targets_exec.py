@@ -410,6 +410,23 @@ def test_the_fingerprint_follows_the_command_and_the_bytes_of_its_files(tmp_path
     assert fingerprint(command) not in (first, second)
 
 
+@pytest.mark.parametrize("base", [".", "sub"])
+def test_a_program_is_found_from_a_folder_that_is_not_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / base / "bot"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text('#!/bin/sh\nread line && echo \'{"said": "yes"}\'\n', encoding="utf-8")
+    program.chmod(0o755)
+    target = open_target("exec:./bot", builtins={}, settings=Settings(base=Path(base)))
+    try:
+        (answer,) = target.ask([{}])
+    finally:
+        target.close()
+    assert answer.value == {"said": "yes"}
+
+
 def test_a_program_in_the_working_folder_is_identified_by_its_bytes(tmp_path: Path) -> None:
     def fingerprint() -> str:
         program.chmod(0o755)

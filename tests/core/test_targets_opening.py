@@ -11,7 +11,7 @@ import pytest
 
 from yb_eval.errors import PluginError, UsageError
 from yb_eval.interfaces import Target
-from yb_eval.targets import SCHEMES, CallableTarget, Settings, open_target
+from yb_eval.targets import SCHEMES, CallableTarget, Settings, check_target, open_target
 
 
 def made(name: str = "made") -> Target:
@@ -153,3 +153,54 @@ def test_importing_the_targets_imports_neither_httpx_nor_asyncio_nor_subprocess(
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"httpx", "httpcore", "tenacity", "asyncio", "subprocess", "filelock", "numpy"} & set(loaded)
+
+
+def never(*_: Any) -> Target:
+    raise AssertionError("nothing is opened to be checked")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "builtin",
+        "fitted:a.json",
+        "mine:x",
+        "python:package.module:answer",
+        "python:os.path:join",
+        "python:nested.in.it:f",
+    ],
+)
+def test_checking_a_target_opens_none(tmp_path: Path, spec: str) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("raise AssertionError('imported')", encoding="utf-8")
+    (tmp_path / "package" / "module.py").write_text("", encoding="utf-8")
+    (tmp_path / "nested" / "in").mkdir(parents=True)
+    (tmp_path / "nested" / "in" / "it.py").write_text("", encoding="utf-8")
+    builtins: dict[str, Any] = {"builtin": lambda: never(), "fitted": lambda model: never()}
+    check_target(spec, builtins=builtins, schemes={"mine": never}, settings=Settings(base=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("spec", "what"),
+    [
+        ("bultin", "unknown target"),
+        ("builtin:x", "takes no argument"),
+        ("fitted", "needs an argument"),
+        ("python:os.path", "does not name a callable"),
+        ("python:bot.py:answer", "is a file, not a module"),
+        ("python:no_such_module:answer", "there is no module 'no_such_module'"),
+        ("python:json.no_such:answer", "there is no module 'json.no_such'"),
+        ("python:json.decoder.no_such:answer", "there is no module 'json.decoder.no_such'"),
+        ("exec:", "names no command"),
+        ("http://", "no host"),
+        ("replay:no_such.jsonl", "cannot be read"),
+    ],
+)
+def test_what_is_checked_is_refused_in_the_words_of_opening(spec: str, what: str) -> None:
+    builtins: dict[str, Any] = {"builtin": lambda: made(), "fitted": lambda model: made(model)}
+    refused = []
+    for function in (check_target, open_target):
+        with pytest.raises(UsageError, match=what) as caught:
+            function(spec, builtins=builtins)
+        refused.append(str(caught.value))
+    assert refused[0] == refused[1]

@@ -64,6 +64,28 @@ def test_only_chooses_among_the_listed_suites(composed):
     assert "did you mean 'second'" in composed("run", "--only", "secnd", code=2).stderr
 
 
+def test_only_beside_named_suites_is_refused_and_nothing_is_run(composed):
+    for arguments in (["--only", "second", "toy"], ["toy", "--only", "second"], ["--only", "toy", "toy"]):
+        said = composed("run", *arguments, code=2).stderr
+        assert said.startswith("yb-eval: --only: ") and said.count("\n") == 1 and "leave out --only" in said
+    assert not (composed.folder / ".yb-eval").exists()
+
+
+def test_named_suites_come_before_an_only_of_the_file_or_of_the_environment(composed):
+    text = (composed.folder / "yb-eval.toml").read_text()
+    composed.write("yb-eval.toml", '[run]\nonly = ["second"]\n' + text)
+    assert [s["name"] for s in composed.report()["suites"]] == ["second"]
+    assert [s["name"] for s in composed.report("toy")["suites"]] == ["toy"]
+    assert [s["name"] for s in composed.report(YB_EVAL_ONLY="toy")["suites"]] == ["toy"]
+    assert [s["name"] for s in composed.report("second", YB_EVAL_ONLY="toy")["suites"]] == ["second"]
+
+
+def test_a_profile_behind_a_suite_is_refused_rather_than_left_out(composed):
+    said = composed("run", "second", "--profile", "strict", code=2).stderr
+    assert "--profile: " in said and "(yb-eval run --profile strict second)" in said
+    composed("run", "--profile", "strict", "second", code=1)
+
+
 def test_one_invalid_dataset_refuses_the_whole_run_before_anything_is_evaluated(composed):
     composed.write("other.jsonl", "{}\n")
     assert "other.jsonl:1" in composed("run", code=2).stderr
@@ -112,7 +134,15 @@ def test_pyproject_can_hold_the_configuration(project, parity_rows):
         ("[suites.toy]\njobs = true\n", "yb-eval.toml:2: an integer is expected"),
         ("[suites.toy]\ngate = 'accuracy >= 1'\n", "yb-eval.toml:2: a list is expected"),
         ("[suites.tooy]\n", "unknown suite 'tooy' (did you mean 'toy'?)"),
+        ("[suites.a]\n\nsuite = 'tooy'\n", "yb-eval.toml:3: unknown suite 'tooy' (did you mean 'toy'?)"),
+        ("[suites.toy]\nforce = ' '\n", "--force needs a reason"),
+        ("[suites.toy]\nsave = 'x.json'\nlimit = 2\n", "a baseline is not saved from a part of the dataset"),
+        ("\n[suites.toy]\njobs", "yb-eval.toml:3: not TOML"),
         ("[suites.a]\nsuite = 3\n", "yb-eval.toml:2: 'suite' is a suite's name"),
+        ("[run]\nonly = ['tooy']\n[suites.toy]\n", "yb-eval.toml:2: no suite 'tooy' (did you mean 'toy'?)"),
+        ("[run]\nonly = 'toy'\n[suites.toy]\n", "yb-eval.toml:2: a list is expected"),
+        ("[run]\nprofile = 'x'\n[profiles.y]\n[suites.toy]\n", "yb-eval.toml:2: no profile 'x' (known: y)"),
+        ("[run]\nprofile = 3\n[suites.toy]\n", "yb-eval.toml:2: a string is expected"),
         ("[run]\nreprot = []\n[suites.toy]\n", "yb-eval.toml:2: unknown option 'reprot' (did you mean 'report'?)"),
         ("suites = 3\n", "yb-eval.toml:1: 'suites' is a table"),
         ("[suites]\ntoy = 3\n", "yb-eval.toml:2: 'toy' is a table"),
@@ -194,6 +224,65 @@ def test_config_check_explains_each_fault_of_one_suite_at_its_key(project, parit
     assert "did you mean 'json'" in said[0] and sum("did you mean 'accuracy'" in line for line in said) == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('rows = "gone.jsonl"', "gone.jsonl: no such file"),
+        ('rows = "folder"', "folder: a folder, where a file is needed"),
+        ('target = "bultin"', "unknown target 'bultin' (did you mean 'builtin'?)"),
+        ('target = "builtin:x"', "the target 'builtin' takes no argument"),
+        ('target = "python:bot"', "'python:bot' does not name a callable"),
+        ('target = "python:gone:answer"', "python:gone:answer: there is no module 'gone'"),
+        ('target = "python:bots.gone:answer"', "python:bots.gone:answer: there is no module 'bots.gone'"),
+        ('target = "exec:./gone --x"', "exec: there is no command './gone' (looked in the working folder)"),
+        ("target = 'exec:\"'", "exec: the command cannot be split"),
+        ('target = "https://user:hunter2@host:99999/"', "https: the target's address has no host or no possible port"),
+        ('target = "replay:gone.jsonl"', "gone.jsonl: the recording cannot be read"),
+        ('replay = "gone.jsonl"', "gone.jsonl: the recording cannot be read"),
+    ],
+)
+def test_config_check_tells_of_targets_and_files_that_are_not_there(project, parity_rows, line, said):
+    project.rows(parity_rows(4))
+    project.write("folder/keep", "")
+    project.write("bots/__init__.py", "raise SystemExit('imported')")
+    project.write("yb-eval.toml", f"[suites.toy]\njobs = 1\n{line}\n")
+    stderr = project("config", "check", code=2).stderr
+    assert f"yb-eval: yb-eval.toml:3: {said}" in stderr and stderr.count("\n") == 1 and "hunter2" not in stderr
+
+
+def test_config_check_runs_no_target_and_asks_no_address(project, parity_rows):
+    """Each of these would leave a file, or a line in the listener's queue, if it were opened in earnest."""
+    import socket
+
+    project.rows(parity_rows(4))
+    project.write("bots/__init__.py", "")
+    project.write("bots/mine.py", "open('imported', 'w').close()")
+    program = project.write("program", "#!/bin/sh\ntouch started\n")
+    program.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        targets = ["python:bots.mine:answer", "exec:./program", f"http://127.0.0.1:{server.getsockname()[1]}/"]
+        tables = [f'[suites.s{n}]\nsuite = "toy"\ntarget = "{target}"\n' for n, target in enumerate(targets)]
+        project.write("yb-eval.toml", "".join(tables))
+        assert "all well" in project("config", "check").stdout
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert not (project.folder / "imported").exists() and not (project.folder / "started").exists()
+
+
+def test_commands_on_stored_runs_say_where_the_configuration_is_wrong(project):
+    project.write("yb-eval.toml", "[run]\njson = false\nstore = 3\n")
+    for command in (["show"], ["history", "toy"], ["verify", "--all"]):
+        assert "yb-eval.toml:3: a path is expected, not 3" in project(*command, code=2).stderr
+
+
+def test_config_check_goes_on_after_a_missing_file(project):
+    lines = ["[suites.routing]", 'policy = "gone.toml"', 'target = "python:gone:answer"', 'filter = "tags =="']
+    project.write("yb-eval.toml", "\n".join(lines))
+    said = project("config", "check", code=2).stderr.splitlines()
+    assert sorted(line.split(": ")[1] for line in said) == [f"yb-eval.toml:{n}" for n in (2, 3, 4)]
+
+
 def test_config_show_tells_the_environment_of_the_whole_run_and_of_a_suite(composed):
     shown = composed("config", "show", YB_EVAL_SUITE_JOBS=2, YB_EVAL_TOY_NOTE="n", YB_EVAL_PROFILE="strict").stdout
     assert "suite-jobs = 2  # environment" in shown and 'note = "n"  # environment' in shown
@@ -208,8 +297,13 @@ def test_reports_of_the_file_start_in_its_folder(project, parity_rows):
 
 
 def test_two_suites_never_write_one_file(composed):
-    for option in ("--save", "--outcomes"):
+    for option in ("--save", "--outcomes", "--record"):
         assert "would both write it" in composed("run", option, "x.json", "toy", "second", code=2).stderr
+    said = composed("run", "toy", "--save", "x.json", "--outcomes", "x.json", code=2).stderr
+    assert "x.json: the outcomes and the baseline cannot both be written there" in said
+    # What a run refuses, the look ahead refuses too.
+    assert "would both write it" in composed("run", "--dry-run", "--save", "x.json", "toy", "second", code=2).stderr
+    assert "is run twice" in composed("run", "--dry-run", "toy", "toy", code=2).stderr
 
 
 def test_save_before_a_suite_s_name_does_not_take_it_for_its_path(composed):
@@ -222,6 +316,18 @@ def test_lists_come_from_the_environment_one_a_line(composed):
     gates = "coverage == 1\naccuracy >= 0.5"
     report = composed.report("toy", YB_EVAL_GATE=gates)
     assert [gate["gate"] for gate in report["suites"][0]["gates"]][-2:] == gates.split("\n")
+
+
+def test_a_bad_value_of_the_environment_is_blamed_on_its_variable(composed):
+    assert "Invalid value for YB_EVAL_JOBS: " in composed("run", "toy", code=2, YB_EVAL_JOBS="x").stderr
+    said = composed("run", "toy", code=2, YB_EVAL_TOY_MIN_ACCURACY="x").stderr
+    assert "Invalid value for YB_EVAL_TOY_MIN_ACCURACY: " in said
+    assert "Invalid value for '--jobs': " in composed("run", "toy", "--jobs", "x", code=2).stderr
+
+
+def test_config_behind_a_suite_is_refused_with_its_place(composed):
+    said = composed("run", "toy", "--config", "yb-eval.toml", code=2).stderr
+    assert "--config: it stands before the first suite (yb-eval run --config PATH toy)" in said
 
 
 def test_what_the_file_switches_on_the_command_line_can_switch_off(composed):

@@ -115,6 +115,12 @@ def test_an_invalid_dataset_is_refused_with_its_line(project, data, said):
     assert said in one_line(project("run", "toy", code=2))
 
 
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_check_that_may_list_nothing_is_refused_rather_than_passed(project, limit):
+    project.write("rows.jsonl", '{"id": "a"\n')
+    assert "is not in the range" in project("dataset", "check", "rows.jsonl", "--limit", limit, code=2).stderr
+
+
 def test_a_suite_without_a_gate_is_refused(project, install, parity_rows):
     project.rows(parity_rows(5))
     code = (project.site / "yb_toy.py").read_text().replace('name="toy"', 'name="open"')

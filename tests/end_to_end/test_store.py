@@ -25,6 +25,57 @@ def test_history_lists_runs_newest_first(project, run):
     assert len(lines) == 2 and lines[1].startswith(run["run_id"][:12]) and "accuracy=0.9167" in lines[0]
 
 
+@pytest.fixture
+def damaged(project, run):
+    """Two runs of which the older one's manifest is damaged: its object, and its ref."""
+    newer = project.report("toy", "--note", "b")
+    (ref,) = (project.folder / ".yb-eval" / "refs" / "runs" / run["run_id"]).iterdir()
+    name = ref.read_text().strip()
+    path = project.folder / ".yb-eval" / "objects" / "sha256" / name[:2] / name[2:]
+    path.write_bytes(path.read_bytes().replace(b"pass", b"PASS"))
+    return newer, path, ref
+
+
+def test_history_lists_what_can_be_read_and_tells_of_the_rest(project, run, damaged):
+    newer, path, ref = damaged
+    done = project("history", "toy", code=3)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(newer["run_id"][:12])
+    (said,) = done.stderr.splitlines()
+    place, mend = path.relative_to(project.folder), ref.relative_to(project.folder)
+    assert said.startswith(f"yb-eval: {place}: the object's bytes do not match its name (") and str(mend) in said
+    assert [r["run_id"] for r in json.loads(project("history", "toy", "--json", code=3).stdout)] == [newer["run_id"]]
+    assert not project("history", "guards", code=3).stdout
+    # What the line says mends it.
+    path.unlink()
+    assert "No such file" in project("history", "toy", code=3).stderr
+    ref.unlink()
+    assert not project("history", "toy").stderr
+    assert "no run" in project("show", run["run_id"], code=2).stderr
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"nothing\n", b""])
+def test_a_ref_that_holds_no_name_takes_no_other_run_with_it(project, damaged, content):
+    newer, _, ref = damaged
+    ref.write_bytes(content)
+    (ref.parent / ".DS_Store").write_bytes(b"")
+    (ref.parent.parent / "notes.txt").write_bytes(b"")
+    done = project("history", "toy", code=3)
+    assert done.stdout.startswith(newer["run_id"][:12]) and str(ref.relative_to(project.folder)) in done.stderr
+
+
+def test_a_run_that_is_well_is_reported_whatever_became_of_an_older_one(project, damaged):
+    newer, _, _ = damaged
+    shown = project("show", "latest", "--format", "html")
+    assert newer["run_id"] in shown.stdout
+    assert shown.stderr.startswith("warning: not in the history: .yb-eval") and shown.stderr.count("\n") == 1
+    done = project("run", "toy", "--note", "c", "--report", "html=report.html", "--report", "json=report.json")
+    assert done.stderr.count("warning: ") == 1
+    assert json.loads((project.folder / "report.json").read_text())["failures"] == []
+    assert (project.folder / "report.html").is_file()
+    assert "do not match its name" in project("verify", "--all", code=3).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -33,12 +84,24 @@ def test_history_lists_runs_newest_first(project, run):
         (["show", "../../etc/passwd"], "is not a run"),
         (["verify", "zzzz"], "is not a run"),
         (["history", "guards"], "no run of 'guards'"),
+        (["history", "toy", "-n", "0"], "not in the range"),
+        (["history", "tooy"], "no run of 'tooy' is stored (did you mean 'toy'?)"),
+        (["history", "guards"], "(yb-eval run guards)"),
+        (["history", "toy", "--measure", "acuracy"], "no run has the measurement 'acuracy' (did you mean 'accuracy'?)"),
+        (["verify", "--all", "latest"], "--all names every run"),
+        (["verify", "--all", "--store", "elsewhere"], "elsewhere: nothing has been run yet"),
+        (["report", "html"], "yb-eval show RUN --format FORMAT"),
         (["compare", "latest", "0000"], "no run 0000"),
         (["show", "--format", "pdf"], "unknown report format"),
     ],
 )
 def test_a_run_that_does_not_exist_is_refused(project, run, arguments, said):
     assert said in project(*arguments, code=2).stderr
+
+
+def test_history_of_a_second_name_leads_to_its_suite(project, run):
+    project.write("yb-eval.toml", '[suites.candidate]\nsuite = "guards"\n')
+    assert "yb-eval history guards" in project("history", "candidate", code=2).stderr
 
 
 def test_without_a_store_there_is_nothing_to_show(project):
@@ -114,5 +177,5 @@ def test_a_store_that_cannot_be_written_is_one_line_and_exit_3(project, parity_r
     project.rows(parity_rows(5))
     project.write("store", "a file where the folder belongs")
     done = project("run", "toy", "--store", "store", code=3)
-    assert "cannot write" in done.stdout + done.stderr
+    assert "yb-eval: store: cannot write: Not a directory (--store PATH names another folder)" in done.stderr
     assert (project.folder / "store").read_text() == "a file where the folder belongs"

@@ -68,6 +68,15 @@ def test_a_report_path_in_a_folder_that_cannot_be_written_is_refused_before_the_
     assert not (toy.folder / ".yb-eval").exists()
 
 
+@pytest.mark.parametrize("option", ["--outcomes", "--save", "--record"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(toy, option):
+    toy.write("folder/keep", "")
+    for place, said in (("folder", "it is a folder"), ("/proc/no/file", "No such file"), (".", "it is a folder")):
+        done = toy("run", "toy", option, place, code=2)
+        assert f"{place}: the " in done.stderr and f"cannot be written there: {said}" in done.stderr
+        assert not done.stdout and "\nplan " not in done.stderr
+
+
 def test_reports_are_written_whole_and_leave_no_temporary_file(toy):
     toy("run", "toy", *(f"--report={kind}=out/{kind}" for kind in ("text", "json", "markdown", "junit")))
     assert sorted(path.name for path in (toy.folder / "out").iterdir()) == ["json", "junit", "markdown", "text"]

@@ -13,13 +13,13 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from yb_eval.envelope import observe
-from yb_eval.errors import DatasetError, ExitCode, Interrupted, NotMeasured, UsageError, YbEvalError
+from yb_eval.errors import DatasetError, ExitCode, Interrupted, NotMeasured, StoreError, UsageError, YbEvalError
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import Paired, VerdictWord
 from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import Store, composed_ids, composed_plan_id
-from yb_eval.record.files import atomic
+from yb_eval.record.files import atomic, writable
 from yb_eval.record.manifest import COMPOSED_SCHEMA
 from yb_eval.record.partial import interrupted
 from yb_eval.runner import Measured, SuiteRun, cached, evaluate, judge, record
@@ -75,7 +75,7 @@ def run(
     another; `fail_fast` begins none after one that did not pass.
     """
     watch = observer or Observer()
-    _distinct(requests)
+    refuse_clashes(requests)
     started, clock = datetime.now(UTC), time.monotonic()
     with ExitStack() as stack:
         prepared: list[Prepared] = []
@@ -113,22 +113,29 @@ def run(
     return finished
 
 
-def _distinct(requests: Sequence[SuiteRequest]) -> None:
+def refuse_clashes(requests: Sequence[SuiteRequest]) -> None:
+    """Raises `UsageError` for suites that share a name, or files to write that cannot be or would be written twice."""
     names = [request.name for request in requests]
     if not names:
         raise UsageError("no suite to run", hint="yb-eval run SUITE, or list suites in yb-eval.toml")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{name!r} is run twice under one name", hint="name them apart in yb-eval.toml")
-    written: dict[Path, str] = {}
+    written: dict[Path, tuple[str, str]] = {}
     for request in requests:
-        for path in (request.run.outcomes, Path(request.run.save) if request.run.save else None):
+        run = request.run
+        to_write = {"the outcomes": run.outcomes, "the recording": run.record, "the baseline": _saved(request)}
+        for noun, path in to_write.items():
             if path is None:
                 continue
             place = (request.base / path).absolute()
             if place in written:
-                raise UsageError(f"{written[place]} and {request.name} would both write it", where=str(path))
-            written[place] = request.name
+                other, both = written[place]
+                twice = f"{other} and {request.name} would both write it"
+                what = f"{both} and {noun} cannot both be written there" if other == request.name else twice
+                raise UsageError(what, where=str(path))
+            written[place] = request.name, noun
+            writable(request.base / path, noun)
 
 
 def _evaluate_all(
@@ -284,8 +291,9 @@ def _write(prepared: Prepared, suite: SuiteRun, store: Store, watch: Observer) -
         with store.open(sha256) as log, atomic(base / run.outcomes) as file:
             while chunk := log.read(1 << 20):
                 file.write(chunk)
-    if run.save is not None:
-        path = base / (run.save or default_baseline(prepared.request))
+    saved = _saved(prepared.request)
+    if saved is not None:
+        path = base / saved
         why = _unfit(suite, run.force)
         if why is not None:
             watch.note(f"the baseline {path} was not saved: {why} (--force REASON saves it all the same)")
@@ -295,6 +303,11 @@ def _write(prepared: Prepared, suite: SuiteRun, store: Store, watch: Observer) -
         with store.open(sha256) as log:
             write_baseline(path, suite.report, records(read_log(log)), forced=run.force)
         watch.note(f"baseline saved: {path}")
+
+
+def _saved(request: SuiteRequest) -> Path | None:
+    """The file that the run is to be saved in as a baseline, if it is."""
+    return None if request.run.save is None else Path(request.run.save or default_baseline(request))
 
 
 def default_baseline(request: SuiteRequest) -> Path:
@@ -338,9 +351,16 @@ def stored_report(store: Store, run: Any) -> dict[str, Any]:
     }
 
 
-def history(store: Store, suite: str, *, before: str | None = None) -> Iterator[dict[str, Any]]:
-    """Earlier runs of a suite, oldest first; `before` leaves out the run of that id."""
-    for stored in store.runs():
+def history(
+    store: Store,
+    suite: str,
+    *,
+    before: str | None = None,
+    unreadable: Callable[[StoreError], object] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Earlier runs of a suite, oldest first; `before` leaves out the run of that id. `unreadable` is told of what
+    cannot be read (see `Store.runs`)."""
+    for stored in store.runs(unreadable):
         if stored.composed or stored.manifest["report"]["suite"] != suite or stored.run_id == before:
             continue
         report = stored.manifest["report"]

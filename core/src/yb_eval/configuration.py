@@ -78,7 +78,8 @@ class Configuration:
     def with_profile(self, name: str) -> Configuration:
         """The configuration with a profile laid over it, key by key. Raises `UsageError` if it has no such profile."""
         if name not in self.profiles:
-            raise UsageError(f"no profile {name!r}", where=str(self.path or FILE), hint=nearest(name, self.profiles))
+            where = self.where("run", "profile") if self.run.get("profile") == name else str(self.path or FILE)
+            raise UsageError(f"no profile {name!r}", where=where, hint=nearest(name, self.profiles))
         profile = self.profiles[name]
         over = profile.get("suites", {})
         suites = {key: {**self.suites.get(key, {}), **over.get(key, {})} for key in (*self.suites, *over)}
@@ -116,7 +117,7 @@ def read_configuration(path: Path, table: tuple[str, ...] = ()) -> Configuration
     except UnicodeDecodeError as error:
         raise UsageError(f"not UTF-8 at byte {error.start}", where=str(path)) from error
     except tomllib.TOMLDecodeError as error:
-        raise _not_toml(path, error) from error
+        raise _not_toml(path, text, error) from error
     for key in table:
         document = document.get(key, {})
     lines = {keys[len(table) :]: line for keys, line in key_lines(text).items() if keys[: len(table)] == table}
@@ -142,9 +143,10 @@ def _check_tables(document: Any, found: Configuration, keys: tuple[str, ...], kn
                 raise UsageError(f"{name!r} is a table, not {shorten(table)}", where=place)
 
 
-def _not_toml(path: Path, error: Exception) -> UsageError:
+def _not_toml(path: Path, text: str, error: Exception) -> UsageError:
     place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-    where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
+    # Without a place it is the end of the document.
+    where = f"{path}:{place[1]}:{place[2]}" if place else f"{path}:{max(1, len(text.splitlines()))}"
     said = re.sub(r" *\(at .*\)$", "", str(error))
     return UsageError(f"not TOML: {said}", where=where)
 

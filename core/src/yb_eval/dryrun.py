@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
+from yb_eval.composition import refuse_clashes
 from yb_eval.errors import printable
 from yb_eval.preparation import Environment, Prepared, prepare
 from yb_eval.record import composed_plan_id
@@ -21,6 +22,7 @@ def foresee(requests: Sequence[SuiteRequest], environment: Environment) -> dict[
     """The plan of a run as a JSON document: the ids, and for each suite its dataset, target, gates and, where the suite
     can tell (`Plan.estimate`), what asking will take. Raises what the run itself would refuse.
     """
+    refuse_clashes(requests)
     with ExitStack() as stack:
         prepared = []
         for request in requests:

@@ -22,7 +22,7 @@ from yb_eval.model import Declared
 from yb_eval.options import describe as describe_options
 from yb_eval.plugins import Extensions
 from yb_eval.record import Store, compared, plan_id
-from yb_eval.runoptions import SuiteRequest
+from yb_eval.runoptions import RunOptions, SuiteRequest
 from yb_eval.targets import Settings, open_target
 from yb_eval.work import Fold
 
@@ -88,10 +88,7 @@ class Prepared:
 def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
     """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold."""
     run = request.run
-    if run.force is not None and not run.force.strip():
-        raise UsageError("--force needs a reason: it is kept in the baseline", hint="--force 'why this is right'")
-    if run.save is not None and run.force is None and (run.filter or run.limit):
-        raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
+    check_saving(run)
     baseline = None
     if run.against is not None:
         from yb_eval.record import read_baseline
@@ -106,6 +103,14 @@ def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
         if opener.opened is not None:
             opener.opened.close()
         raise
+
+
+def check_saving(run: RunOptions) -> None:
+    """Raises `UsageError` for a baseline that would not be saved whatever came out of the run."""
+    if run.force is not None and not run.force.strip():
+        raise UsageError("--force needs a reason: it is kept in the baseline", hint="--force 'why this is right'")
+    if run.save is not None and run.force is None and (run.filter or run.limit):
+        raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
 
 
 def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, baseline: Baseline | None) -> Prepared:
@@ -124,7 +129,7 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         ),
     )
     if opener.opened is None and opener.spec != "builtin":
-        raise UsageError(f"the suite {request.suite.name!r} takes no --target")
+        raise takes_no_target(request)
     if not HEX_ID.match(str(plan.evaluator.fingerprint)):
         raise PluginError(f"the evaluator of {request.suite.name!r} has no fingerprint of 64 hex characters")
     fold = fold_of(plan, request, environment)
@@ -150,6 +155,10 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
     return Prepared(
         request, plan, snapshot, fold, gates, declared, baseline, executor, content, plan_id(content), opener.opened
     )
+
+
+def takes_no_target(request: SuiteRequest) -> UsageError:
+    return UsageError(f"the suite {request.suite.name!r} takes no --target")
 
 
 def fold_of(plan: Plan, request: SuiteRequest, environment: Environment) -> Fold:
@@ -188,6 +197,29 @@ def _extra(names: tuple[str, ...], environment: Environment) -> list[Metric[Any]
     return [environment.metrics[name]() for name in names]
 
 
+def target_spec(run: RunOptions) -> str:
+    """The target that a request names, `--replay FILE` being `replay:FILE`. Raises `UsageError` if it names two."""
+    if run.replay is None:
+        return run.target
+    if run.target != "builtin":
+        raise UsageError("--replay and --target name two targets", hint="use one of them")
+    return f"replay:{run.replay}"
+
+
+def target_settings(request: SuiteRequest, environment: Environment) -> Settings:
+    """What a request lets its target do."""
+    run = request.run
+    return Settings(
+        timeout=run.timeout,
+        retries=run.retries,
+        jobs=run.jobs,
+        cache=environment.store.root / "cache" if run.cache else None,
+        record=run.record,
+        resume=run.resume,
+        base=request.base,
+    )
+
+
 @define(slots=True)
 class _Opener:
     """Opens the target that the user named, and remembers it: the run shows it and closes it."""
@@ -198,25 +230,11 @@ class _Opener:
 
     @property
     def spec(self) -> str:
-        replay = self.request.run.replay
-        if replay is None:
-            return self.request.run.target
-        if self.request.run.target != "builtin":
-            raise UsageError("--replay and --target name two targets", hint="use one of them")
-        return f"replay:{replay}"
+        return target_spec(self.request.run)
 
     @property
     def settings(self) -> Settings:
-        run = self.request.run
-        return Settings(
-            timeout=run.timeout,
-            retries=run.retries,
-            jobs=run.jobs,
-            cache=self.environment.store.root / "cache" if run.cache else None,
-            record=run.record,
-            resume=run.resume,
-            base=self.request.base,
-        )
+        return target_settings(self.request, self.environment)
 
     def __call__(self, builtins: Mapping[str, Callable[..., Target]], *, private: Collection[str] = ()) -> Target:
         self.opened = open_target(

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import NOTHING, frozen
 
-from yb_eval.configuration import Configuration
+from yb_eval.configuration import Configuration, WholeOptions
 from yb_eval.errors import UsageError, nearest
 from yb_eval.interfaces import Suite
 from yb_eval.options import describe, read_value
@@ -80,6 +80,17 @@ def _placed(name: str, value: Any, base: Path | None) -> Any:
 def _report_placed(value: Any, base: Path) -> Any:
     kind, _, path = value.partition("=") if isinstance(value, str) else (value, "", "")
     return f"{kind}={base / path}" if path else value
+
+
+def whole_of(configuration: Configuration, *above: Layer) -> Resolved:
+    """The options of the whole run: what the configuration says, then the layers above it."""
+    file = Layer(
+        source=str(configuration.path),
+        values=configuration.run,
+        where=lambda key: configuration.where("run", key),
+        base=configuration.base,
+    )
+    return resolve(WholeOptions, [file, *above])
 
 
 @frozen(slots=True)

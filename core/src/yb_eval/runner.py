@@ -128,13 +128,26 @@ def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> tuple[Stat
 
 def _replayed(prepared: Prepared, log: PartialLog) -> tuple[States, list[str], int]:
     """Folds what an earlier attempt finished; returns the ids of its samples too, to be skipped, and the wrong ones'
-    number."""
+    number.
+
+    Raises `StoreError` for a log that was changed, or a line of it that is no outcome.
+    """
     fold = prepared.fold
-    states, ids, wrong = fold.start(), [], 0
+    states, wrong = fold.start(), 0
+    ids: list[str] = []
     for lines in log.kept(fold.repeats):
-        states = fold.add(states, [decode(line) for line in lines])
-        ids += [line["id"] for line in lines[:: fold.repeats]]
-        wrong += sum(line["correct"] is False for line in lines)
+        outcomes = []
+        for number, line in enumerate(lines, len(ids) * fold.repeats + 1):
+            try:
+                outcomes.append(decode(line))
+            except ValueError as error:
+                raise StoreError(str(error), where=f"{log.path}:{number}", hint="run it anew") from error
+        try:
+            states = fold.add(states, outcomes)
+        except Exception as error:
+            raise EvaluationError(f"a metric failed: {describe(error)}") from error
+        ids += [outcome.id for outcome in outcomes[:: fold.repeats]]
+        wrong += sum(outcome.correct is False for outcome in outcomes)
     return states, ids, wrong
 
 

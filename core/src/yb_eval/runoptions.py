@@ -23,7 +23,7 @@ class RunOptions:
         (), help="A condition that must hold, as 'lower(recall) >= 0.9'; 'warn: ...' only warns."
     )
     against: str | None = option(None, help="Compare with a baseline: a file written by --save, or a run id.")
-    save: str | None = option(None, help="Write this run as the baseline file.")
+    save: str | None = option(None, help="Write this run as the baseline file, if it passed without an error.")
     force: str | None = option(None, help="Save a baseline from a run that would be refused; the reason is kept in it.")
     outcomes: Path | None = option(None, help="Write one JSON line per sample to this file.")
     limit: int | None = option(None, help="Evaluate the first N samples only.", minimum=1)

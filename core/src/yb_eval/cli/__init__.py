@@ -6,6 +6,10 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return int(ExitCode.REFUSED)
     except click.ClickException as error:
+        _name_variable(error)
         context = getattr(error, "ctx", None)
         help_hint = f" (try: {context.command_path} --help)" if context is not None else ""
         log.write(f"yb-eval: {' '.join(error.format_message().split())}{help_hint}")
@@ -57,6 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         log.write(f"yb-eval: internal error: {type(error).__name__}: {error} (--debug shows more)")
         return int(ExitCode.NOT_MEASURED)
+
+
+def _name_variable(error: click.ClickException) -> None:
+    """Has a bad value from the environment blamed on its variable, not on an option that nobody gave."""
+    import click
+    from click.core import ParameterSource
+
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return
+    if error.ctx.get_parameter_source(error.param.name or "") is ParameterSource.ENVIRONMENT:
+        error.param_hint = str(error.param.envvar)
 
 
 def entry() -> None:

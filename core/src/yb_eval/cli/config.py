@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from yb_eval.cli.checking import faults
 from yb_eval.cli.options import given, parameters
 from yb_eval.cli.output import emit, note
-from yb_eval.cli.run import chosen_configuration, from_environment, request_of, resolve_whole
+from yb_eval.cli.run import chosen_configuration, from_environment, listed, request_of, resolve_whole
 from yb_eval.cli.segments import ENVIRONMENT, parse
 from yb_eval.configuration import Configuration, WholeOptions
 from yb_eval.errors import ExitCode, UsageError, YbEvalError, nearest
 from yb_eval.options import describe
+from yb_eval.reports.wording import plural
 from yb_eval.resolution import Resolved
-from yb_eval.runoptions import RunOptions, SuiteRequest
-
-if TYPE_CHECKING:
-    from yb_eval.interfaces import Plan
-    from yb_eval.preparation import Environment
+from yb_eval.runoptions import RunOptions
 
 
 @click.group("config")
@@ -37,23 +34,20 @@ _FILE = click.option("--config", "path", metavar="PATH", help="The configuration
 def check(path: str | None) -> int:
     """Explain everything that is wrong with the configuration file, each with file:line and the nearest known key.
 
-    Checks every profile too. Ends with 2 if anything is wrong. Datasets are not read: `yb-eval run` does that before
-    anything is evaluated.
+    Checks every profile too. Ends with 2 if anything is wrong. Nothing is run: files are looked for, a target is checked
+    by its form. What is in a dataset, and whether a target answers, `yb-eval run` finds out.
     """
     configuration = chosen_configuration(path)
     if configuration.path is None:
         raise UsageError("there is no configuration file here", hint="see docs/configuration.md")
     laid_over = [configuration.with_profile(name) for name in configuration.profiles]
-    faults = list(dict.fromkeys(fault for each in (configuration, *laid_over) for fault in _faults(each)))
-    for fault in faults:
+    found = list(dict.fromkeys(fault for each in (configuration, *laid_over) for fault in _faults(each)))
+    for fault in found:
         note(f"yb-eval: {fault}")
-    if faults:
+    if found:
         return int(ExitCode.REFUSED)
-    emit(
-        [
-            f"{configuration.path}: {len(configuration.suites)} suites, {len(configuration.profiles)} profiles, all well\n"
-        ]
-    )
+    counts = f"{plural(len(configuration.suites), 'suite')}, {plural(len(configuration.profiles), 'profile')}"
+    emit([f"{configuration.path}: {counts}, all well\n"])
     return 0
 
 
@@ -65,9 +59,12 @@ def _faults(configuration: Configuration) -> Iterator[str]:
     extensions = load_extensions()
     whole = WholeOptions()
     try:
-        whole = resolve_whole(configuration, {}, []).options
+        resolved = resolve_whole(configuration, {}, [])
     except YbEvalError as error:
         yield str(error)
+    else:
+        whole = resolved.options
+        yield from _unknown_names(configuration, resolved)
     environment = Environment.of(Store(whole.store), extensions)
     reporters = extensions.provide("yb_eval_reporters")
     for kind in (text.partition("=")[0] for text in whole.report):
@@ -78,49 +75,33 @@ def _faults(configuration: Configuration) -> Iterator[str]:
         try:
             (segment,) = parse([name], configuration)
             request = request_of(segment, configuration, []).request
-            attempts = list(_attempts(request, environment))
         except YbEvalError as error:
             yield _placed(error, configuration, name)
             continue
-        for key, attempt in attempts:
-            try:
-                attempt()
-            except YbEvalError as error:
-                yield _placed(error, configuration, name, key)
+        for key, fault in faults(request, environment):
+            yield _placed(fault, configuration, name, key)
+
+
+def _unknown_names(configuration: Configuration, whole: Resolved) -> Iterator[str]:
+    """The suites and the profile that `[run]` names and the file does not have."""
+    try:
+        if whole.options.only:
+            listed(configuration, whole)
+    except YbEvalError as error:
+        yield str(error)
+    try:
+        if whole.options.profile is not None:
+            configuration.with_profile(whole.options.profile)
+    except YbEvalError as error:
+        yield str(error)
 
 
 def _placed(error: YbEvalError, configuration: Configuration, *keys: str) -> str:
-    placed = error.where or configuration.where("suites", *keys)
-    return str(type(error)(error.what, where=placed, hint=error.hint))
-
-
-def _attempts(request: SuiteRequest, environment: Environment) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What can be tried of a suite's options without its target and its dataset, by the key that it is about."""
-    from yb_eval.cli.describe import plan_of
-    from yb_eval.executors import choose
-    from yb_eval.expressions import Expression
-    from yb_eval.preparation import fold_of
-    from yb_eval.record import read_baseline
-
-    run = request.run
-    plan = plan_of(request.suite, request.options)
-    if run.filter is not None:
-        yield "filter", partial(Expression.parse, run.filter)
-    if run.against is not None and Path(run.against).suffix:  # else it may be a run that is yet to be made
-        yield "against", partial(read_baseline, run.against, environment.store, request.suite.name)
-    yield "executor", partial(choose, run.executor, run.jobs, plan.evaluator.concurrency, environment.executors)
-    if not environment.metrics.keys() >= set(run.metric):
-        yield "metric", partial(fold_of, plan, request, environment)
-        return  # the gates may look at it
-    for text in run.gate:
-        yield "gate", partial(_bind, text, plan, request, environment)
-
-
-def _bind(text: str, plan: Plan, request: SuiteRequest, environment: Environment) -> None:
-    from yb_eval.gates import read_gate
-    from yb_eval.preparation import declare, fold_of
-
-    read_gate(text, environment.gates).bind(declare(fold_of(plan, request, environment)))
+    """The fault at its line of the file; where it is in another file too, or in a part of the value, that follows."""
+    line = configuration.where("suites", *filter(None, keys))
+    said = error.where or line
+    where = said if said.startswith(str(configuration.path)) else f"{line}: {said}"
+    return str(type(error)(error.what, where=where, hint=error.hint))
 
 
 @command.command("show")

@@ -15,7 +15,7 @@ def command() -> None:
 
 @command.command("check")
 @click.argument("file")
-@click.option("--limit", default=20, show_default=True, help="How many problems to list.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many problems to list.")
 def check(file: str, limit: int) -> int:
     """Read a dataset file from end to end and list what is wrong with it, each with its line.
 

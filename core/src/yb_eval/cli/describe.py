@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -58,11 +58,15 @@ def _document(suite: Suite[Any], plugin: str) -> dict[str, Any]:
     return {**document, "measurements": measurements, "gates": gates}
 
 
-def plan_of(suite: Suite[Any], options: Any) -> Plan:
-    """What the suite plans with these options and its own reference system. Nothing is read or evaluated."""
+def plan_of(
+    suite: Suite[Any], options: Any, *, offered: Callable[[Mapping[str, Any]], object] = lambda systems: None
+) -> Plan:
+    """What the suite plans with these options and its own reference system. Nothing is evaluated. `offered` is told of
+    the reference systems that the suite offers, by name."""
     from yb_eval.targets import Settings, open_target
 
     def opener(builtins: Any, *, private: Collection[str] = ()) -> Target:
+        offered(builtins)
         return open_target("builtin", builtins=builtins, schemes={}, settings=Settings())
 
     context = Context(target="builtin", open_target=opener, store=Path(".yb-eval") / "plugins" / suite.name)

@@ -52,6 +52,8 @@ class LazyGroup(click.Group):
             from yb_eval.errors import nearest
 
             hint = f"to run that suite: yb-eval run {args[0]}" if args[0] in find() else nearest(args[0], COMMANDS)
+            if args[0] in ("report", "reports"):
+                hint = "the report of a stored run: yb-eval show RUN --format FORMAT"
             ctx.fail(f"no command {args[0]!r} ({hint})")
         return args[0], command, args[1:]
 

@@ -14,7 +14,7 @@ from yb_eval.configuration import FILE, Configuration, WholeOptions, find_config
 from yb_eval.discovery import find
 from yb_eval.errors import UsageError, nearest
 from yb_eval.options import describe
-from yb_eval.resolution import Layer, Resolved, ResolvedRequest, resolve, resolve_request
+from yb_eval.resolution import Layer, Resolved, ResolvedRequest, resolve_request, whole_of
 from yb_eval.runoptions import RunOptions
 
 _HELP = """Run suites and say whether the change may ship.
@@ -56,11 +56,13 @@ class RunCommand(GroupedCommand):
         configuration = chosen_configuration(ctx.params["config"])
         before = given(ctx, describe(WholeOptions), ENVIRONMENT, COMMANDLINE)
         before_suites = given(ctx, describe(RunOptions), COMMANDLINE)
-        profile = before.get("profile") or configuration.run.get("profile")
+        if ctx.args and ctx.get_parameter_source("only") is COMMANDLINE:
+            raise _needless_only()
+        profile = resolve_whole(configuration, before, []).options.profile
         if profile is not None:
             configuration = configuration.with_profile(profile)
-        names = ctx.args or _listed(configuration, before)
-        segments = parse(names, configuration)
+        segments = parse(ctx.args or listed(configuration, resolve_whole(configuration, before, [])), configuration)
+        _refuse_behind(segments)
         if len(segments) > 1 and "jobs" in before_suites and "suite-jobs" not in before:
             # Before several suites it is the suites that are done so many at once.
             before["suite-jobs"] = before_suites.pop("jobs")
@@ -85,17 +87,42 @@ def chosen_configuration(path: str | None) -> Configuration:
     return read_configuration(Path(path), table)
 
 
-def _listed(configuration: Configuration, whole: Mapping[str, Any]) -> list[str]:
-    """The suites that the configuration lists, or those of them that `--only` names."""
+def listed(configuration: Configuration, whole: Resolved) -> list[str]:
+    """The suites that the configuration lists, or those of them that `only` names. Raises `UsageError` if there is none
+    of that name."""
     if not configuration.suites:
         raise UsageError(
             f"no suite is named, and there is no {FILE} that lists any", hint="yb-eval run SUITE; see: yb-eval list"
         )
-    only = whole.get("only") or configuration.run.get("only") or list(configuration.suites)
+    only = whole.options.only or list(configuration.suites)
+    from_file = whole.sources["only"] == str(configuration.path)
     for name in only:
         if name not in configuration.suites:
-            raise UsageError(f"no suite {name!r}", where="--only", hint=nearest(name, configuration.suites))
+            where = configuration.where("run", "only") if from_file else "--only"
+            raise UsageError(f"no suite {name!r}", where=where, hint=nearest(name, configuration.suites))
     return [name for name in configuration.suites if name in only]
+
+
+def _needless_only() -> UsageError:
+    return UsageError(
+        "it chooses among the suites that the configuration lists, and here suites are named",
+        where="--only",
+        hint="leave out --only, or the names",
+    )
+
+
+def _refuse_behind(segments: Sequence[Segment]) -> None:
+    """What decides which suites there are comes too late behind one of them."""
+    for segment in segments:
+        if "only" in segment.whole:
+            raise _needless_only()
+        if "profile" in segment.whole:
+            name = segment.whole["profile"]
+            raise UsageError(
+                f"it is laid over the whole file, and here it stands behind the suite {segment.name!r}",
+                where="--profile",
+                hint=f"yb-eval run --profile {name} {segment.name}",
+            )
 
 
 def from_environment(values: Mapping[str, Any]) -> Layer:
@@ -116,13 +143,7 @@ def resolve_whole(
     """The options of the whole run; they may stand before the first suite or behind any. `source` says where they are
     from."""
     behind = {key: value for segment in segments for key, value in segment.whole.items()}
-    file = Layer(
-        source=str(configuration.path),
-        values=configuration.run,
-        where=lambda key: configuration.where("run", key),
-        base=configuration.base,
-    )
-    return resolve(WholeOptions, [file, source({**before, **behind})])
+    return whole_of(configuration, source({**before, **behind}))
 
 
 def request_of(

@@ -16,11 +16,11 @@ from yb_eval import composition
 from yb_eval.cli.logs import log
 from yb_eval.cli.output import beside, color, emit, note, width
 from yb_eval.configuration import WholeOptions
-from yb_eval.errors import ExitCode, UsageError, YbEvalError, nearest
+from yb_eval.errors import ExitCode, StoreError, UsageError, YbEvalError, nearest
 from yb_eval.plugins import describe, load_extensions
 from yb_eval.preparation import Environment, Prepared
 from yb_eval.record import Store, read_log
-from yb_eval.record.files import atomic
+from yb_eval.record.files import atomic, writable
 from yb_eval.reports import Reporter, RunView
 from yb_eval.reports.wording import plural
 from yb_eval.runoptions import SuiteRequest
@@ -79,10 +79,18 @@ def view_of(report: dict[str, Any], store: Store) -> RunView:
         with store.open(kept["sha256"]) as log:
             yield from read_log(log)
 
+    said: set[str] = set()
+
+    def left_out(error: StoreError) -> None:
+        # A run that is well is shown, whatever became of another; each report and each suite looks at the history.
+        if str(error) not in said:
+            said.add(str(error))
+            note(f"warning: not in the history: {error}")
+
     def history(index: int) -> list[dict[str, Any]]:
         suite = report["suites"][index]
         revisions = {data["revision_id"] for data in suite["datasets"]}
-        earlier = composition.history(store, suite["suite"], before=suite["run_id"])
+        earlier = composition.history(store, suite["suite"], before=suite["run_id"], unreadable=left_out)
         # Numbers over other data are no part of this history.
         return [
             run
@@ -124,19 +132,8 @@ def _wanted(text: str, reporters: dict[str, Reporter]) -> Wanted:
         return Wanted(kind, None, reporters[kind])
     if not path:
         raise UsageError("a report needs a place", where=f"--report {text}", hint=f"--report {kind}=PATH")
-    target = Path(path)
-    try:
-        if target.is_dir():
-            raise UsageError("a report cannot be written there: it is a folder", where=path)
-        if target.is_file() or not target.exists():
-            from tempfile import TemporaryFile
-
-            # Trying is the only way to know: permissions say nothing to root, nor of /proc.
-            with TemporaryFile(dir=next(folder for folder in target.absolute().parents if folder.exists())):
-                pass
-    except OSError as error:
-        raise UsageError(f"a report cannot be written there: {error.strerror or error}", where=path) from error
-    return Wanted(kind, target, reporters[kind])
+    writable(Path(path), "a report")
+    return Wanted(kind, Path(path), reporters[kind])
 
 
 class ReporterFailed(Exception):

@@ -16,10 +16,10 @@ from yb_eval.cli.options import OPTIONAL_VALUE, given, parameters
 from yb_eval.cli.output import beside
 from yb_eval.configuration import Configuration, WholeOptions
 from yb_eval.discovery import Found, find
-from yb_eval.errors import PluginError
+from yb_eval.errors import PluginError, UsageError
 from yb_eval.interfaces import Suite
 from yb_eval.options import describe
-from yb_eval.plugins import load_suite
+from yb_eval.plugins import Loaded, load_suite
 from yb_eval.runoptions import RunOptions
 
 COMMANDLINE, ENVIRONMENT = ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT
@@ -50,9 +50,15 @@ def parse(arguments: Sequence[str], configuration: Configuration) -> list[Segmen
         if name.startswith("-"):
             raise click.UsageError(f"{name!r} stands where a suite's name belongs")
         with beside():
-            suite, loaded = load_suite(configuration.suite_of(name) if name in configuration.suites else name)
+            suite, loaded = _load(name, configuration)
         command = suite_command(name, suite)
-        ctx = command.make_context(command.name, rest, allow_extra_args=True, allow_interspersed_args=False)
+        try:
+            ctx = command.make_context(command.name, rest, allow_extra_args=True, allow_interspersed_args=False)
+        except click.NoSuchOption as error:
+            if error.option_name != "--config":
+                raise
+            hint = f"yb-eval run --config PATH {name}"
+            raise UsageError("it stands before the first suite", where="--config", hint=hint) from error
         segments.append(
             Segment(
                 name,
@@ -65,6 +71,17 @@ def parse(arguments: Sequence[str], configuration: Configuration) -> list[Segmen
         )
         rest = list(ctx.args)
     return segments
+
+
+def _load(name: str, configuration: Configuration) -> tuple[Suite[Any], Loaded]:
+    """The suite of that name, or of the configuration's table of that name; what is wrong with a table has its line."""
+    if name not in configuration.suites:
+        return load_suite(name)
+    try:
+        return load_suite(configuration.suite_of(name))
+    except PluginError as error:
+        where = error.where or configuration.where("suites", name, "suite")
+        raise PluginError(error.what, where=where, hint=error.hint) from error
 
 
 def separate(arguments: list[str], names: set[str]) -> list[str]:

@@ -9,15 +9,14 @@ from typing import Any
 import click
 
 from yb_eval.configuration import WholeOptions, find_configuration
-from yb_eval.options import structure
 from yb_eval.record import Store
+from yb_eval.resolution import whole_of
 
 
 def _store(ctx: click.Context, param: click.Parameter, value: str | None) -> Store:
     if value is not None:
         return Store(Path(value))
-    configuration = find_configuration(Path())
-    options = structure(WholeOptions, configuration.run, where=configuration.where("run"))
+    options: WholeOptions = whole_of(find_configuration(Path())).options
     return Store(options.store)
 
 

@@ -28,7 +28,11 @@ def command(run: str | None, whole: bool, attestation: str | None, store: Store)
     Ends with 3 at the first that does not hold.
     """
     if attestation is None:
+        if whole and run is not None:
+            raise UsageError("--all names every run", hint="leave out RUN, or --all")
         checked = store.verify_all() if whole else store.verify(store.find(run or "latest"))
+        if not checked:  # nothing that was verified is nothing that holds
+            raise UsageError("nothing has been run yet", where=str(store.root), hint="yb-eval run SUITE")
         emit([f"ok  {line}\n" for line in checked])
         return
     if whole or run is not None:

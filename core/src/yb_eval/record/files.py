@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
-from yb_eval.errors import StoreError
+from yb_eval.errors import StoreError, UsageError
 
 
 @contextmanager
@@ -37,6 +38,20 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
         sync_folder(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def writable(path: Path, noun: str) -> None:
+    """Raises `UsageError` if no file can be written at `path`, which `noun` says the use of: better before a run than
+    after it. A device is not tried."""
+    try:
+        if path.is_dir():
+            raise UsageError(f"{noun} cannot be written there: it is a folder", where=str(path))
+        if path.is_file() or not path.exists():
+            # Trying is the only way to know: permissions say nothing to root, nor of /proc.
+            with TemporaryFile(dir=next(folder for folder in path.absolute().parents if folder.exists())):
+                pass
+    except OSError as error:
+        raise UsageError(f"{noun} cannot be written there: {error.strerror or error}", where=str(path)) from error
 
 
 def cannot_write(path: Path, error: OSError) -> StoreError:

@@ -24,6 +24,7 @@ _STATUSES = frozenset({"scored", "error", "skipped"})
 _PLAIN_TYPES = frozenset({str, bool, int, type(None)})
 _WALKED = frozenset({dict, list, tuple, float})
 _SHALLOW = 8
+_QUOTED = 120
 _MARKS = frozenset({bool, type(None)})
 
 
@@ -160,20 +161,40 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
 
 
 def decode(line: bytes | Mapping[str, Any]) -> Outcome:
-    """The outcome of a log line. Raises `ValueError` for a line that is not one."""
-    data = orjson.loads(line) if isinstance(line, bytes) else line
+    """The outcome of a log line. Raises `ValueError` for a line that is not one: whatever `encode` would not write."""
     try:
-        return Outcome(
+        data = orjson.loads(line) if isinstance(line, bytes) else line
+        outcome = Outcome(
             id=data["id"],
             tags=tuple(data["tags"]),
-            judgements={name: Judgement(**judged) for name, judged in data.get("judgements", {}).items()},
+            # A status that is not there would be taken for `scored`.
+            judgements={
+                name: Judgement(**{**judged, "status": judged["status"]})
+                for name, judged in data.get("judgements", {}).items()
+            },
             repeat=data.get("repeat", 0),
             **{key: data[key] for key in ("status", "correct", "expected", "predicted", "reason", "details")},
             score=data.get("score"),
             confidence=data.get("confidence"),
         )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"not an outcome: {error}") from error
+        if type(outcome.id) is not str or type(outcome.repeat) is not int or outcome.repeat < 0:
+            raise ValueError("its id or its repeat is none")
+        if not isinstance(data["tags"], list | tuple) or not all(type(tag) is str for tag in outcome.tags):
+            raise ValueError("its tags are no list of strings")
+        every: list[Judged] = [outcome, *outcome.judgements.values()]
+        for judged in every:
+            _check(judged)
+            if judged.details and not isinstance(judged.details, Mapping):
+                raise ValueError("its details are no object")
+            if judged.score is not None and not isinstance(judged.score, int | float):
+                raise ValueError("its score is no number")
+            if judged.confidence is not None and not 0 <= judged.confidence <= 1:
+                raise ValueError("its confidence is outside 0..1")
+        return outcome
+    except KeyError as error:
+        raise ValueError(f"not an outcome: it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"not an outcome: {str(error)[:_QUOTED]}") from error
 
 
 def read_log(file: IO[bytes]) -> Iterator[dict[str, Any]]:

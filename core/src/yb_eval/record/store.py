@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -41,6 +41,12 @@ class StoredRun:
     @property
     def run_id(self) -> str:
         return str(self.manifest["run_id"])
+
+
+def _refs(folder: Path) -> list[Path]:
+    """The refs of one run, one for each time it was made. What is no ref (a hidden file, half-written or not) is left
+    out."""
+    return [path for path in folder.iterdir() if not path.name.startswith(".")] if folder.is_dir() else []
 
 
 @frozen(slots=True)
@@ -126,8 +132,11 @@ class Store:
 
     def probe(self) -> None:
         """Raises `StoreError` if nothing can be written here: better before a run than after it."""
-        with atomic(self.root / "refs" / ".probe") as file:
-            file.write(b"")
+        try:
+            with atomic(self.root / "refs" / ".probe") as file:
+                file.write(b"")
+        except StoreError as error:
+            raise StoreError(error.what, where=str(self.root), hint="--store PATH names another folder") from error
         with suppress(OSError):
             (self.root / "refs" / ".probe").unlink()
 
@@ -154,11 +163,14 @@ class Store:
             known = [text] if (folder / text).is_dir() else []
         else:
             known = sorted(path.name for path in folder.glob(f"{text}*")) if folder.is_dir() else []
-        if not known:
+        # A run whose refs were removed by hand is forgotten, though its folder be there.
+        made = {name: refs for name in known if (refs := _refs(folder / name))}
+        if not made:
             raise UsageError(f"no run {text} in {self.root}", hint="see: yb-eval history SUITE")
-        if len(known) > 1:
-            raise UsageError(f"{text} names {len(known)} runs", hint=", ".join(name[:12] for name in known[:4]))
-        return self._read(max((folder / known[0]).iterdir(), key=lambda path: path.name))
+        if len(made) > 1:
+            raise UsageError(f"{text} names {len(made)} runs", hint=", ".join(name[:12] for name in list(made)[:4]))
+        (refs,) = made.values()
+        return self._read(max(refs, key=lambda path: path.name))
 
     def _read(self, ref: Path) -> StoredRun:
         try:
@@ -175,13 +187,25 @@ class Store:
             raise StoreError("not a manifest that this version reads", where=str(self.object_path(name)))
         return StoredRun(name, manifest)
 
-    def runs(self) -> Iterator[StoredRun]:
-        """Every stored run, oldest first; a run made several times is there several times."""
+    def runs(self, unreadable: Callable[[StoreError], object] | None = None) -> Iterator[StoredRun]:
+        """Every stored run, oldest first; a run made several times is there several times.
+
+        A run that cannot be read, or does not verify, is told to `unreadable` and left out; without it, it is raised.
+        """
         folder = self.root / "refs" / "runs"
-        refs = [ref for run in folder.iterdir() for ref in run.iterdir()] if folder.is_dir() else []
+        refs = [ref for run in folder.iterdir() for ref in _refs(run)] if folder.is_dir() else []
         for ref in sorted(refs, key=lambda path: (path.name, path.parent.name)):
-            if not ref.name.startswith("."):
-                yield self._read(ref)
+            try:
+                run = self._read(ref)
+            except StoreError as error:
+                both = str(ref) if error.where == str(ref) else f"it and {ref}"
+                hint = f"restore it from a copy, or delete {both} to forget that run"
+                told = StoreError(error.what, where=error.where, hint=hint)
+                if unreadable is None:
+                    raise told from error
+                unreadable(told)
+            else:
+                yield run
 
     def children(self, run: StoredRun) -> list[StoredRun]:
         """The suites' runs of a composed run, in its order; of any other run, the run itself."""

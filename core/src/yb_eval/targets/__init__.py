@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from yb_eval.targets.evaluator import TargetEvaluator as TargetEvaluator
     from yb_eval.targets.fingerprints import file_digest as file_digest
     from yb_eval.targets.opening import SCHEMES as SCHEMES
+    from yb_eval.targets.opening import check_target as check_target
     from yb_eval.targets.opening import open_target as open_target
     from yb_eval.targets.secrets import mask as mask
     from yb_eval.targets.settings import Settings as Settings
@@ -46,7 +47,7 @@ __getattr__, __all__ = lazily(
         "callables": ["CallableTarget"],
         "evaluator": ["TargetEvaluator"],
         "fingerprints": ["file_digest"],
-        "opening": ["SCHEMES", "open_target"],
+        "opening": ["SCHEMES", "check_target", "open_target"],
         "secrets": ["mask"],
         "settings": ["Settings"],
     },

@@ -69,28 +69,68 @@ def open_target(
     Raises `UsageError`, without showing credentials, for what cannot be opened.
     """
     settings = evolve(settings or Settings(), private=frozenset(private))
-    name, colon, argument = spec.partition(":")
-    # A plugin cannot take over a scheme of core.
-    factories = {**(schemes or {}), **SCHEMES}
-    if not spec.isprintable() or not _writable(spec):
-        raise UsageError(f"the target {mask(spec)!r} has characters that cannot be printed")
+    factories = _factories(schemes)
+    name, argument = _read(spec, builtins, factories, settings.base)
     if name in builtins:
-        target = _builtin(name, builtins[name], argument if colon else None)
-    elif colon and name in factories:
-        target = factories[name](spec, settings) if name in SCHEMES else _plugged(name, factories[name], spec, settings)
+        make = builtins[name]
+        target = make() if argument is None else make(argument)
     else:
-        raise UsageError(f"unknown target {mask(spec)!r}", hint=_hint(spec, builtins, factories, settings.base))
+        target = factories[name](spec, settings) if name in SCHEMES else _plugged(name, factories[name], spec, settings)
     try:
         if settings.cache is not None and name != "replay" and not getattr(target, "keeps_answers", False):
             from yb_eval.targets.cache import CachedTarget
 
             target = CachedTarget(target, settings.base / settings.cache)
         if settings.record is not None:
-            target = _recording(target, name, argument, settings, settings.base / settings.record)
+            target = _recording(target, name, argument or "", settings, settings.base / settings.record)
     except BaseException:
         target.close()
         raise
     return target
+
+
+def check_target(
+    spec: str,
+    *,
+    builtins: Mapping[str, Callable[..., Target]],
+    schemes: Mapping[str, Factory] | None = None,
+    settings: Settings | None = None,
+) -> None:
+    """Raises `UsageError` for a target that `open_target` would refuse, as far as that can be told from here.
+
+    Nothing is run: no module is imported, no process started, no connection made, and no reference system or plugin is
+    asked for its target.
+    """
+    settings = settings or Settings()
+    name, _ = _read(spec, builtins, _factories(schemes), settings.base)
+    if name in builtins:
+        return
+    if name == "python":
+        from yb_eval.targets.python import check_python
+
+        check_python(spec, settings.base)
+    elif name in SCHEMES:
+        # These read files at most when they are opened; processes and connections come with the first request.
+        SCHEMES[name](spec, settings).close()
+
+
+def _factories(schemes: Mapping[str, Factory] | None) -> dict[str, Factory]:
+    """All schemes there are; a plugin cannot take over one of core."""
+    return {**(schemes or {}), **SCHEMES}
+
+
+def _read(
+    spec: str, builtins: Mapping[str, Callable[..., Target]], factories: Mapping[str, Factory], base: Path
+) -> tuple[str, str | None]:
+    """The name of the built-in or the scheme that `spec` is of, and what stands behind its colon, if it has one."""
+    name, colon, argument = spec.partition(":")
+    if not spec.isprintable() or not _writable(spec):
+        raise UsageError(f"the target {mask(spec)!r} has characters that cannot be printed")
+    if name in builtins:
+        _check_argument(name, builtins[name], argument if colon else None)
+    elif not colon or name not in factories:
+        raise UsageError(f"unknown target {mask(spec)!r}", hint=_hint(spec, builtins, factories, base))
+    return name, argument if colon else None
 
 
 def _recording(target: Target, name: str, argument: str, settings: Settings, path: Path) -> Target:
@@ -101,7 +141,7 @@ def _recording(target: Target, name: str, argument: str, settings: Settings, pat
     return RecordingTarget(target, path, resume=settings.resume, private=settings.private)
 
 
-def _builtin(name: str, make: Callable[..., Target], argument: str | None) -> Target:
+def _check_argument(name: str, make: Callable[..., Target], argument: str | None) -> None:
     takes = [
         p for p in inspect.signature(make).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
@@ -109,7 +149,6 @@ def _builtin(name: str, make: Callable[..., Target], argument: str | None) -> Ta
         raise UsageError(f"the target {name!r} takes no argument", hint=f"--target {name}")
     if argument is None and takes and takes[0].default is takes[0].empty:
         raise UsageError(f"the target {name!r} needs an argument", hint=f"--target {name}:{takes[0].name.upper()}")
-    return make() if argument is None else make(argument)
 
 
 def _plugged(name: str, make: Factory, spec: str, settings: Settings) -> Target:

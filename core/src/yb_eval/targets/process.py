@@ -195,7 +195,7 @@ def open_exec(spec: str, settings: Settings) -> ExecTarget:
     try:
         command = shlex.split(spec.removeprefix("exec:"))
     except ValueError as error:
-        raise UsageError(f"the command cannot be split: {error}", where="exec:", hint="check its quotes") from None
+        raise UsageError(f"the command cannot be split: {error}", where="exec", hint="check its quotes") from None
     if not command:
         raise UsageError("exec: names no command", hint="exec:python my_bot.py")
     return ExecTarget(command, settings)
@@ -203,13 +203,15 @@ def open_exec(spec: str, settings: Settings) -> ExecTarget:
 
 def _program(name: str, base: Path) -> str:
     """The path of the command. One with a slash is taken from `base`, another is looked up in PATH."""
-    found = shutil.which(str(base / name) if "/" in name else name)
+    # Absolute, for `./bot` in the folder `.` would lose its slash and be looked up in PATH.
+    found = shutil.which(str(base.absolute() / name) if "/" in name else name)
     if found is None:
         local = base / name
         if local.is_file() and "/" in name:
-            raise UsageError(f"{name!r} is not executable", where="exec:", hint=f"chmod +x {name}")
-        hint = f"./{name}, for the file in the working folder" if local.is_file() else "looked in PATH"
-        raise UsageError(f"there is no command {name!r}", where="exec:", hint=hint)
+            raise UsageError(f"{name!r} is not executable", where="exec", hint=f"chmod +x {name}")
+        looked = "looked in the working folder" if "/" in name else "looked in PATH"
+        hint = f"./{name}, for the file in the working folder" if local.is_file() else looked
+        raise UsageError(f"there is no command {name!r}", where="exec", hint=hint)
     return found
 
 

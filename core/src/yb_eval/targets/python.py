@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -69,14 +71,45 @@ def _reopen(spec: str, settings: Settings, fingerprint: str) -> PythonTarget:
     return PythonTarget(spec, settings, fingerprint=fingerprint)
 
 
-def _find(spec: str, base: Path) -> tuple[Callable[..., Any], list[ModuleType]]:
-    """The callable, the module that was named and, where it is another one, the module that defines the callable."""
+def check_python(spec: str, base: Path) -> None:
+    """Raises `UsageError` if `spec` names no module that there is. Nothing is imported, so what is in the module cannot
+    be told."""
+    name, _ = _named(spec)
+    missing = _missing(name, base)
+    if missing is not None:
+        raise _no_module(missing, spec)
+
+
+def _missing(name: str, base: Path) -> str | None:
+    """The first of `a`, `a.b`, ... that no folder has, of the dotted name of a module."""
+    known, *inner = name.split(".")
+    importlib.invalidate_caches()
+    try:
+        found = PathFinder.find_spec(known, [str(base.absolute())]) or importlib.util.find_spec(known)
+        for part in inner if name not in sys.modules else ():
+            if found is None:
+                break
+            known = f"{known}.{part}"
+            found = PathFinder.find_spec(known, found.submodule_search_locations or [])
+    except (KeyError, ValueError, ImportError):
+        return None  # folders without __init__ in one another, or a finder that cannot say: importing will tell
+    return known if found is None else None
+
+
+def _named(spec: str) -> tuple[str, str]:
+    """The names of the module and of what is in it."""
     name, colon, attribute = spec.removeprefix("python:").partition(":")
     if not colon or not name or not attribute:
         raise UsageError(f"{mask(spec)!r} does not name a callable", hint="python:package.module:attribute")
     if name.endswith(".py") or "/" in name:
         stem = Path(name).with_suffix("").as_posix().strip("./").replace("/", ".")
         raise UsageError(f"{name!r} is a file, not a module", where=mask(spec), hint=f"python:{stem}:{attribute}")
+    return name, attribute
+
+
+def _find(spec: str, base: Path) -> tuple[Callable[..., Any], list[ModuleType]]:
+    """The callable, the module that was named and, where it is another one, the module that defines the callable."""
+    name, attribute = _named(spec)
     module = _import(name, spec, base)
     found: Any = module
     for part in attribute.split("."):
@@ -108,12 +141,16 @@ def _import(name: str, spec: str, base: Path) -> ModuleType:
     except ModuleNotFoundError as error:
         missing = error.name or name
         if name == missing or name.startswith(missing + "."):
-            hint = "looked in the working folder and in what is installed"
-            raise UsageError(f"there is no module {missing!r}", where=mask(spec), hint=hint) from error
+            raise _no_module(missing, spec) from error
         hint = f"install what provides {missing!r}"
         raise UsageError(f"{name} cannot be imported: {failed(error)}", where=mask(spec), hint=hint) from error
     except BaseException as error:  # a module that calls sys.exit(0) must not end us with 0
         raise UsageError(f"{name} cannot be imported: {failed(error)}", where=mask(spec)) from error
+
+
+def _no_module(missing: str, spec: str) -> UsageError:
+    hint = "looked in the working folder and in what is installed"
+    return UsageError(f"there is no module {missing!r}", where=mask(spec), hint=hint)
 
 
 def _forget_namesake(top: str, folder: Path) -> None:
