@@ -1,8 +1,9 @@
 """Check digits of the number formats the guards know: pure functions over strings of ASCII digits.
 
 Nothing here strips separators or folds other scripts' digits: that is the work of `normalise`, once and with offsets.
-Anything that is not exactly the right number of ASCII digits is simply not valid; no function raises on hostile input.
+Anything that is not exactly the right number of ASCII digits is simply not valid; no `..._valid` raises on hostile input.
 All-zero and repeated-digit numbers pass several of these checks and are never issued, so they are never valid here.
+`..._holds` is the check alone, for those who know already that they have the right number of digits, not all the same.
 
 Sources: INN, the tax service's order on taxpayer numbers (weights as in python-stdnum `ru.inn`); SNILS, the pension
 fund's rule (weights 9..1, modulo 101, 100 counts as 00); OGRN/OGRNIP, the register's rule (last digit of the remainder
@@ -19,22 +20,29 @@ __all__ = [
     "iban_check",
     "iban_valid",
     "inn10_check",
+    "inn10_holds",
     "inn10_valid",
     "inn12_check",
+    "inn12_holds",
     "inn12_valid",
     "issuer",
     "luhn_check",
+    "luhn_holds",
     "luhn_valid",
     "ogrn_check",
+    "ogrn_holds",
     "ogrn_valid",
     "ogrnip_check",
+    "ogrnip_holds",
     "ogrnip_valid",
     "snils_check",
+    "snils_holds",
     "snils_valid",
 ]
 
 # The check is defined for SNILS numbers above 001-001-998 only.
 _SNILS_FIRST_CHECKED = 1_001_998
+_SNILS_WEIGHTS = (9, 8, 7, 6, 5, 4, 3, 2, 1)
 _INN10_WEIGHTS = (2, 4, 10, 3, 5, 9, 4, 6, 8)
 _INN12_WEIGHTS = ((7, 2, 4, 10, 3, 5, 9, 4, 6, 8), (3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8))
 # Tables for `bytes.translate`: the value of each ASCII digit, and the digit sum of its double.
@@ -68,7 +76,11 @@ def inn10_check(body: str) -> str:
 
 def inn10_valid(digits: str) -> bool:
     """Tell whether `digits` is a valid organisation's INN: 10 digits, region not 00. A random run passes in 10 %."""
-    return _digits(digits, 10) and not digits.startswith("00") and digits[9] == _mod11(digits, _INN10_WEIGHTS)
+    return _digits(digits, 10) and inn10_holds(digits)
+
+
+def inn10_holds(digits: str) -> bool:
+    return digits[9] == _mod11(digits, _INN10_WEIGHTS) and not digits.startswith("00")
 
 
 def inn12_check(body: str) -> str:
@@ -79,11 +91,14 @@ def inn12_check(body: str) -> str:
 
 def inn12_valid(digits: str) -> bool:
     """Tell whether `digits` is a valid person's INN: 12 digits, region not 00. A random run passes in 1 %."""
+    return _digits(digits, 12) and inn12_holds(digits)
+
+
+def inn12_holds(digits: str) -> bool:
     return (
-        _digits(digits, 12)
-        and not digits.startswith("00")
-        and digits[10] == _mod11(digits, _INN12_WEIGHTS[0])
+        digits[10] == _mod11(digits, _INN12_WEIGHTS[0])
         and digits[11] == _mod11(digits, _INN12_WEIGHTS[1])
+        and not digits.startswith("00")
     )
 
 
@@ -92,13 +107,16 @@ def snils_check(body: str) -> str:
 
     The rule is defined for bodies above 001001998 only; `snils_valid` refuses the others.
     """
-    _body(body, 9)
-    return f"{_weighted(body, (9, 8, 7, 6, 5, 4, 3, 2, 1)) % 101 % 100:02d}"
+    return f"{_weighted(_body(body, 9), _SNILS_WEIGHTS) % 101 % 100:02d}"
 
 
 def snils_valid(digits: str) -> bool:
     """Tell whether `digits` is a valid SNILS: 11 digits above 001-001-998. A random run passes in 1 %."""
-    return _digits(digits, 11) and int(digits[:9]) > _SNILS_FIRST_CHECKED and digits[9:] == snils_check(digits[:9])
+    return _digits(digits, 11) and snils_holds(digits)
+
+
+def snils_holds(digits: str) -> bool:
+    return int(digits[9:]) == _weighted(digits, _SNILS_WEIGHTS) % 101 % 100 and int(digits[:9]) > _SNILS_FIRST_CHECKED
 
 
 def ogrn_check(body: str) -> str:
@@ -108,7 +126,11 @@ def ogrn_check(body: str) -> str:
 
 def ogrn_valid(digits: str) -> bool:
     """Tell whether `digits` is a valid OGRN: 13 digits, the first one 1 or 5 (a legal person's main record)."""
-    return _digits(digits, 13) and digits[0] in "15" and digits[12] == ogrn_check(digits[:12])
+    return _digits(digits, 13) and ogrn_holds(digits)
+
+
+def ogrn_holds(digits: str) -> bool:
+    return digits[0] in "15" and int(digits[12]) == int(digits[:12]) % 11 % 10
 
 
 def ogrnip_check(body: str) -> str:
@@ -122,7 +144,11 @@ def ogrnip_check(body: str) -> str:
 
 def ogrnip_valid(digits: str) -> bool:
     """Tell whether `digits` is a valid OGRNIP: 15 digits, the first one 3 (a sole trader's main record)."""
-    return _digits(digits, 15) and digits[0] == "3" and digits[14] == ogrnip_check(digits[:14])
+    return _digits(digits, 15) and ogrnip_holds(digits)
+
+
+def ogrnip_holds(digits: str) -> bool:
+    return digits[0] == "3" and int(digits[14]) == int(digits[:14]) % 13 % 10
 
 
 def _luhn_sum(digits: str) -> int:
@@ -137,7 +163,11 @@ def luhn_check(body: str) -> str:
 
 def luhn_valid(digits: str) -> bool:
     """Tell whether `digits` (two or more) passes Luhn. A random run passes in 10 %, whatever its length."""
-    return len(digits) > 1 and _digits(digits, len(digits)) and _luhn_sum(digits) % 10 == 0
+    return len(digits) > 1 and _digits(digits, len(digits)) and luhn_holds(digits)
+
+
+def luhn_holds(digits: str) -> bool:
+    return _luhn_sum(digits) % 10 == 0
 
 
 def iban_check(country: str, bban: str) -> str:

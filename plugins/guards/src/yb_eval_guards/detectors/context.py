@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 import attrs
 
@@ -16,6 +16,8 @@ BEFORE = 48
 BEFORE_AGAINST = 20
 AFTER = 28
 _HEADER = 512
+# Words whose labels are remembered.
+_REMEMBERED = 4096
 
 _WORD = re.compile("[A-ZА-ЯЁ]+(?![a-zа-яё])|[A-ZА-ЯЁ]?[a-zа-яё]+|[\u4e00-\u9fff]+")
 # The same words, read backwards: the nearest come first, and most of the others need not be looked for.
@@ -40,6 +42,7 @@ class Labels:
     """Looks up words; see `data/labels.toml`."""
 
     def __init__(self, table: dict[str, dict[str, object]]) -> None:
+        self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
         self._words: dict[str, list[Label]] = {}
         self._stems: dict[str, list[tuple[str, Label]]] = {}
         self.neutral: Label | None = None
@@ -62,7 +65,7 @@ class Labels:
             found |= {stem for stem, label in stems if label.name in names}
         return sorted(found)
 
-    def of(self, word: str, digits: int) -> Label | None:
+    def _of(self, word: str, digits: int) -> Label | None:
         """Return the label that `word` (lower case) gives a number of `digits` digits, or None."""
         for label in self._words.get(word, ()):
             if digits in label.lengths or label is self.neutral:

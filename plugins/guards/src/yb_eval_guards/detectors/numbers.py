@@ -135,15 +135,15 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
 
 
 # For each length: which checksum holds for what, and how such a number is then weighed.
-_Valid = Callable[[str], bool]
+_Holds = Callable[[str], bool]
 _Weigh = Callable[[Digits, Label | None], _Verdict | None]
-_CARD: tuple[_Valid, _Weigh] = (checksums.luhn_valid, _pan)
-_BY_LENGTH: dict[int, tuple[tuple[_Valid, _Weigh], ...]] = {
-    10: ((checksums.inn10_valid, _inn10),),
-    11: ((checksums.snils_valid, _snils),),
-    12: ((checksums.inn12_valid, _inn12), _CARD),
-    13: ((checksums.ogrn_valid, _ogrn), _CARD),
-    15: ((checksums.ogrnip_valid, _ogrnip), _CARD),
+_CARD: tuple[_Holds, _Weigh] = (checksums.luhn_holds, _pan)
+_BY_LENGTH: dict[int, tuple[tuple[_Holds, _Weigh], ...]] = {
+    10: ((checksums.inn10_holds, _inn10),),
+    11: ((checksums.snils_holds, _snils),),
+    12: ((checksums.inn12_holds, _inn12), _CARD),
+    13: ((checksums.ogrn_holds, _ogrn), _CARD),
+    15: ((checksums.ogrnip_holds, _ogrnip), _CARD),
 } | dict.fromkeys((14, 16, 17, 18, 19), (_CARD,))
 
 
@@ -151,10 +151,11 @@ class _Passed(dict[str, list[_Weigh]]):
     """How to weigh the digits for which a checksum holds. A text's words are read for the few numbers among them only."""
 
     def __call__(self, digits: str) -> bool:
-        passed = [weigh for valid, weigh in _BY_LENGTH[len(digits)] if valid(digits)]
-        if passed:
-            self[digits] = passed
-        return bool(passed)
+        passed = [weigh for holds, weigh in _BY_LENGTH[len(digits)] if holds(digits)]
+        if not passed or digits.count(digits[0]) == len(digits):
+            return False
+        self[digits] = passed
+        return True
 
 
 class NumberDetector:
