@@ -97,6 +97,12 @@ def test_blocks_and_single_rows_say_the_same(tmp_path_factory: pytest.TempPathFa
         [b'{"id":"a"', b'"t":1}', b'{"id":"b"},{"id":"c"}'],
         [b'{"id":"a"},{"id":"b"}'],
         [b'{"id":"a"}', b"", b'{"id":"b"},{"id":"c"}'],
+        [b'{"id":"a"},0,{"id":"b"}'],
+        [b'{"id":"a"}', b"0", b'{"id":"b"}'],
+        [b'{"id":"a","tags":["x"', b'"y"]}', b'{"id":"b"},0,{"id":"c"}'],
+        [b'{"id":"a","t":[1', b"2]}", b'{"id":"b"},{"id":"c"},{"id":"d"}'],
+        [b'[{"id":"a"}', b'{"id":"b"}]', b'{"id":"c"},0,{"id":"d"}'],
+        [b'{"id":"a"}]', b'[{"id":"b"}'],
     ],
 )
 def test_halves_that_would_make_whole_rows_together_are_no_rows(tmp_path: Path, halves: list[bytes]) -> None:

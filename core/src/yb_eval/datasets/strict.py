@@ -85,7 +85,11 @@ def string_tokens(raw: bytes) -> int:
     """How many strings, keys included, are written in valid JSON: in one text, or in several one after another."""
     marks = raw.count(b'"')
     if b"\\" in raw:
-        marks -= _ESCAPED.findall(raw).count(b'"')
+        escapes = raw.split(b"\\")[1:]
+        if b"" in escapes:  # a backslash that is escaped itself
+            marks -= _ESCAPED.findall(raw).count(b'"')
+        else:
+            marks -= sum(after.startswith(b'"') for after in escapes)
     return marks // 2
 
 
