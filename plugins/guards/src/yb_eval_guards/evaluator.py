@@ -107,14 +107,21 @@ class GuardEvaluator:
         return Outcome.error(sample, without_data(reason, row.text), expected=row.expect, details={"type": row.type})
 
 
+class _Numbers(dict[tuple[str, str, tuple[str, ...]], int]):
+    """Numbers labels as they come."""
+
+    def __missing__(self, label: tuple[str, str, tuple[str, ...]]) -> int:
+        number = self[label] = len(self)
+        return number
+
+
 def _scanned(scanner: Scanner, batch: SampleBatch) -> OutcomeBatch:
     """The outcomes of a batch that gives columns: an object for each text in which something was found, and one for each
     label that the others have."""
     texts, types, expects = map(batch.column, ("text", "type", "expect"))
     ids, tags = batch.ids, batch.tags
-    labels = list(zip(expects, types, tags, strict=True))
-    kinds = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    which = list(map(kinds.__getitem__, labels))
+    kinds = _Numbers()
+    which = list(map(kinds.__getitem__, zip(expects, types, tags, strict=True)))
     repeat = batch.repeat
     outcomes = [_quiet("", tags, repeat, type, expect) for expect, type, tags in kinds]
     for place, findings in scanner.scan_each(texts):

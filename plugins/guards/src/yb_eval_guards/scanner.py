@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
+from itertools import compress, count
 from pathlib import Path
 from typing import Any, get_args
 
@@ -181,9 +182,8 @@ class Scanner:
             return
         # What is said twice in a corpus or a log is looked at once.
         found = {distinct[place]: findings for place, findings in self._scan_distinct(distinct)}
-        for place, text in enumerate(texts):
-            if text in found:
-                yield place, found[text].copy()
+        for place in compress(count(), map(found.__contains__, texts)):
+            yield place, found[texts[place]].copy()
 
     def _scan_distinct(self, texts: Sequence[str]) -> Iterator[tuple[int, list[Finding]]]:
         if not self._ready:
