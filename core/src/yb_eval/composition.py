@@ -80,7 +80,7 @@ def run(
     with ExitStack() as stack:
         prepared: list[Prepared] = []
         for request in requests:
-            one = prepare(request, environment)
+            one = prepare(request, environment, ahead=suite_jobs == 1 and not fail_fast)
             stack.callback(_close, one)
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])

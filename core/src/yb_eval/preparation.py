@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, field, frozen
 
+from yb_eval.ahead import OutcomesAhead
+from yb_eval.datasets import RowDataset
 from yb_eval.digest import HEX_ID, sha256_hex
 from yb_eval.discovery import core_version
 from yb_eval.errors import PluginError, UsageError, nearest
-from yb_eval.executors import Executor, choose
+from yb_eval.executors import Executor, ProcessExecutor, SerialExecutor, choose
 from yb_eval.gates import ErrorLimit, read_gate
 from yb_eval.interfaces import Context, Gate, Metric, Plan, Snapshot, Target
 from yb_eval.metrics import Counts, declarations
@@ -24,7 +26,7 @@ from yb_eval.plugins import Extensions
 from yb_eval.record import Store, compared, plan_id
 from yb_eval.runoptions import RunOptions, SuiteRequest
 from yb_eval.targets import Settings, open_target
-from yb_eval.work import Fold
+from yb_eval.work import BatchWork, Fold
 
 if TYPE_CHECKING:
     from yb_eval.record import Baseline
@@ -72,6 +74,8 @@ class Prepared:
     content: Mapping[str, Any]
     plan_id: str
     target: Target | None
+    ahead: OutcomesAhead | None = None
+    """All outcomes, where they were made while the dataset was checked."""
     _open: bool = True
 
     @property
@@ -80,13 +84,16 @@ class Prepared:
 
     def close(self) -> None:
         """Closes the target, once."""
+        if self.ahead is not None:
+            self.ahead.close()
         if self.target is not None and self._open:
             self._open = False
             self.target.close()
 
 
-def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
-    """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold."""
+def prepare(request: SuiteRequest, environment: Environment, *, ahead: bool = False) -> Prepared:
+    """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold. With `ahead`, an eager
+    evaluator is asked about rows as soon as they are known to be right."""
     run = request.run
     check_saving(run)
     baseline = None
@@ -98,7 +105,7 @@ def prepare(request: SuiteRequest, environment: Environment) -> Prepared:
         )
     opener = _Opener(request, environment)
     try:
-        return _prepare(request, environment, opener, baseline)
+        return _prepare(request, environment, opener, baseline, ahead)
     except BaseException:
         if opener.opened is not None:
             opener.opened.close()
@@ -113,7 +120,9 @@ def check_saving(run: RunOptions) -> None:
         raise UsageError("a baseline is not saved from a part of the dataset", hint="leave out --filter and --limit")
 
 
-def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, baseline: Baseline | None) -> Prepared:
+def _prepare(
+    request: SuiteRequest, environment: Environment, opener: _Opener, baseline: Baseline | None, ahead: bool
+) -> Prepared:
     run = request.run
     plan = request.suite.build(
         request.options,
@@ -143,18 +152,43 @@ def _prepare(request: SuiteRequest, environment: Environment, opener: _Opener, b
         raise UsageError(f"{request.suite.name!r} has no gate, so it cannot fail", hint="add one with --gate 'EXPR'")
     for gate in gates:
         gate.bind(declared)
+    executor = choose(run.executor, run.jobs, plan.evaluator.concurrency, environment.executors)
     dataset = plan.dataset
     if run.filter or run.limit:
         from yb_eval.datasets import Selected
         from yb_eval.expressions import Expression
 
         dataset = Selected(dataset, filter=Expression.parse(run.filter) if run.filter else None, limit=run.limit)
-    snapshot = dataset.open()
-    executor = choose(run.executor, run.jobs, plan.evaluator.concurrency, environment.executors)
+    early = _ahead(plan, run, fold, executor, environment.store) if ahead else None
+    snapshot = dataset.open(early) if early is not None and isinstance(dataset, RowDataset) else dataset.open()
+    if early is not None and early.count != snapshot.count * fold.repeats:
+        early.close()
+        early = None
     content = _content(request, plan, snapshot, gates, baseline, opener.opened)
     return Prepared(
-        request, plan, snapshot, fold, gates, declared, baseline, executor, content, plan_id(content), opener.opened
+        request,
+        plan,
+        snapshot,
+        fold,
+        gates,
+        declared,
+        baseline,
+        executor,
+        content,
+        plan_id(content),
+        opener.opened,
+        early,
     )
+
+
+def _ahead(plan: Plan, run: RunOptions, fold: Fold, executor: Executor, store: Store) -> OutcomesAhead | None:
+    """Who takes outcomes before the dataset has been checked, where that may be done and does not change who does it."""
+    if run.resume or not getattr(plan.evaluator, "eager", False):
+        return None
+    if type(executor) not in (SerialExecutor, ProcessExecutor) or executor.jobs != run.jobs:
+        return None
+    size = run.batch_size or plan.evaluator.batch_size
+    return OutcomesAhead(BatchWork(plan.evaluator, fold), size, store.root / "partial")
 
 
 def takes_no_target(request: SuiteRequest) -> UsageError:

@@ -106,10 +106,12 @@ def _fold(prepared: Prepared, log: PartialLog, progress: Progress) -> tuple[Stat
     wrong = 0
     if prepared.request.run.resume:  # a log that was begun anew holds nothing
         states, kept, wrong = _replayed(prepared, log)
-    work = BatchWork(prepared.plan.evaluator, fold)
-    batches = _rest(prepared.snapshot.samples(prepared.batch_size), kept)
     done = len(kept)
-    shards = prepared.executor.map(work, batches)
+    if prepared.ahead is not None:
+        shards = prepared.ahead.shards()
+    else:
+        batches = _rest(prepared.snapshot.samples(prepared.batch_size), kept)
+        shards = prepared.executor.map(BatchWork(prepared.plan.evaluator, fold), batches)
     try:
         for shard in shards:
             log.write(shard.log, shard.count)

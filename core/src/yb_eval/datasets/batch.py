@@ -23,6 +23,10 @@ BATCH_BYTES = 8 * 2**20
 Checked: TypeAlias = tuple[str | None, Any, tuple[str, ...]]
 
 
+#: What the columns of samples hold where a row says nothing.
+_OF_SAMPLES: Mapping[str, Any] = {"id": None, "tags": ()}
+
+
 @frozen(slots=True)
 class RowDecoder:
     """Makes samples of rows. Small, stateless and picklable (the row class must be importable).
@@ -86,6 +90,12 @@ class RowDecoder:
         """What checks many rows of JSON Lines at once; `None` where each must be looked at by itself."""
         fields = blocks.plain_fields(self.row) if self.row is not None else None
         return BlockCheck(fields, self.required) if fields is not None or self.row is None else None
+
+    def wanted(self) -> Mapping[str, Any] | None:
+        """What is wanted of the rows of blocks that the check has taken: the keys, and what stands where there is none.
+        `None` where that is all that they hold."""
+        fields = blocks.plain_fields(self.row) if self.row is not None else None
+        return None if fields is None else {**_OF_SAMPLES, **{name: each.default for name, each in fields.items()}}
 
     def _structure(self) -> Callable[[dict[str, Any]], Any] | None:
         if self.row is None:
@@ -166,7 +176,7 @@ class Batch(Sequence[Sample]):
 class BlockBatch(SampleBatch):
     """Samples as whole lines of JSON Lines that a `BlockCheck` has taken, decoded together when first looked into.
 
-    Pickles as the lines. `rows`, where they are still at hand, are what the lines say.
+    Pickles as the lines. `columns`, where they are still at hand, are what `RowDecoder.wanted` wants of them.
     """
 
     __slots__ = ("_block", "_columns", "_count", "_decoder", "_first", "_repeat", "_rows", "_samples")
@@ -178,7 +188,7 @@ class BlockBatch(SampleBatch):
         block: bytes,
         count: int,
         repeat: int = 0,
-        rows: blocks.Rows | None = None,
+        columns: blocks.Columns | None = None,
     ) -> None:
         """`count` lines, the first of which is number `first`."""
         self._decoder = decoder
@@ -186,8 +196,8 @@ class BlockBatch(SampleBatch):
         self._block = block
         self._count = count
         self._repeat = repeat
-        self._rows = rows
-        self._columns: dict[str, list[Any]] | None = None
+        self._rows: blocks.Rows | None = None
+        self._columns = columns
         self._samples: list[Sample] | None = None
 
     @property
@@ -209,9 +219,7 @@ class BlockBatch(SampleBatch):
         return self._read()[name]
 
     def again(self, repeat: int) -> BlockBatch:
-        batch = BlockBatch(self._decoder, self._first, self._block, self._count, repeat, self._rows)
-        batch._columns = self._columns
-        return batch
+        return BlockBatch(self._decoder, self._first, self._block, self._count, repeat, self._columns)
 
     def take(self, indices: Sequence[int]) -> Batch:
         """The batch of the samples at `indices`, still undecoded."""
@@ -242,16 +250,15 @@ class BlockBatch(SampleBatch):
             self._rows = blocks.decode(self._block)
         return self._rows
 
-    def _read(self) -> dict[str, list[Any]]:
+    def _read(self) -> blocks.Columns:
         """The columns of what every sample has and, where the data have a class, of its fields."""
         if self._columns is None:
-            row = self._decoder.row
-            fields = blocks.plain_fields(row) or {} if row is not None else {}
-            wanted = {"id": None, "tags": (), **{name: field.default for name, field in fields.items()}}
-            if row is None or self._rows is not None:
-                self._columns = blocks.aligned(self._decoded(), wanted)
-            else:
+            wanted = self._decoder.wanted()
+            if wanted is not None:
                 self._columns = blocks.columns(self._block, wanted)
+            else:
+                rows = self._decoded()
+                self._columns = {name: [row.get(name, none) for row in rows] for name, none in _OF_SAMPLES.items()}
         return self._columns
 
     def _made(self) -> list[Sample]:
@@ -272,3 +279,14 @@ class BlockBatch(SampleBatch):
             return [row() for _ in range(self._count)]
         columns = map(self.column, names)
         return [row(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
+
+
+def batches(
+    decoder: RowDecoder, number: int, block: bytes, limit: int, columns: blocks.Columns | None = None
+) -> Iterator[BlockBatch]:
+    """A block that the check has taken, and its columns if they are known, as batches of at most `limit` samples."""
+    done = 0
+    for first, lines, count in blocks.cut(number, block, limit):
+        part = columns and {name: values[done : done + count] for name, values in columns.items()}
+        yield BlockBatch(decoder, first, lines, count, columns=part)
+        done += count

@@ -32,6 +32,8 @@ from yb_eval.datasets.strict import FLAT, string_tokens
 SAMPLE_FIELDS = frozenset(("id", "tags"))
 
 Rows = list[dict[str, Any]]
+#: One value for each row, by key.
+Columns = dict[str, list[Any]]
 
 _STRINGS = {str}
 
@@ -44,22 +46,26 @@ def decode(block: bytes) -> Rows:
     return list(chain.from_iterable(map(_loads, _pieces(block))))
 
 
-def columns(block: bytes, wanted: Mapping[str, Any]) -> dict[str, list[Any]]:
+def columns(block: bytes, wanted: Mapping[str, Any]) -> Columns:
     """The values of the keys `wanted` in the rows of such a block; `wanted` says what stands where a row has none. No row
     has any other key."""
-    made: dict[str, list[Any]] = {name: [] for name in wanted}
+    made: Columns = {name: [] for name in wanted}
     for rows in map(_loads, _pieces(block)):
-        for name, values in aligned(rows, wanted).items():
+        for name, values in aligned(rows, wanted, _alike(rows)).items():
             made[name] += values
     return made
 
 
-def aligned(rows: Rows, wanted: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """`columns` of rows that have been decoded."""
-    alike = _alike(rows)
-    if alike is None:
-        return {name: [row.get(name, default) for row in rows] for name, default in wanted.items()}
-    return {name: alike[name] if name in alike else [default] * len(rows) for name, default in wanted.items()}
+def aligned(rows: Rows, wanted: Mapping[str, Any], known: Columns | None) -> Columns:
+    """`columns` of rows that have been decoded, where the values of some keys may be known already."""
+    made: Columns = {}
+    for name, default in wanted.items():
+        values = known.get(name, ()) if known is not None else None
+        if values is None or 0 < len(values) < len(rows):
+            made[name] = [row.get(name, default) for row in rows]
+        else:
+            made[name] = list(values) or [default] * len(rows)
+    return made
 
 
 def _pieces(block: bytes) -> Iterator[bytes]:
@@ -144,12 +150,12 @@ def _allowed(kind: Any) -> tuple[frozenset[type], frozenset[str] | None]:
 
 @attrs.frozen(slots=True)
 class CheckedBlock:
-    """What is known of a good block: how many rows it has, what there is to know of their ids, and the rows themselves
-    where they are wanted."""
+    """What is known of a good block: how many rows it has, what there is to know of their ids, and its columns where they
+    are wanted."""
 
     count: int
     ids: IdColumn
-    rows: Rows
+    columns: Columns | None
 
 
 @attrs.frozen(slots=True)
@@ -160,25 +166,26 @@ class BlockCheck:
     fields: Mapping[str, Field] | None
     required: tuple[str, ...] = ()
 
-    def __call__(self, block: bytes, *, keep: bool = False) -> CheckedBlock | None:
-        """The block, if it is entirely right and plain; with `keep` its rows as well."""
+    def __call__(self, block: bytes, wanted: Mapping[str, Any] | None = None) -> CheckedBlock | None:
+        """The block, if it is entirely right and plain; with the columns `wanted`, as `columns` gives them."""
         ids: list[str] = []
-        kept: Rows = []
+        made: Columns | None = None if wanted is None else {name: [] for name in wanted}
         for lines in _pieces(block):
             rows = _plain(lines)
-            found = self._ids(lines, rows) if rows is not None else None
+            found = self._columns(lines, rows) if rows is not None else None
             if rows is None or found is None:
                 return None
-            ids += found
-            if keep:
-                kept += rows
-        return CheckedBlock(len(ids), IdColumn.of(ids), kept)
+            ids += found["id"]
+            if made is not None and wanted is not None:
+                for name, values in aligned(rows, wanted, found).items():
+                    made[name] += values
+        return CheckedBlock(len(ids), IdColumn.of(ids), made)
 
-    def _ids(self, lines: bytes, rows: Rows) -> list[str] | None:
-        """The ids of rows in which nothing is wrong."""
+    def _columns(self, lines: bytes, rows: Rows) -> Columns | None:
+        """The values of every key that occurs, in the order of the rows that have it; `None` if anything is wrong."""
         strings = sum(map(len, rows))
-        ids: list[str] = []
-        for name, values in _columns(rows).items():
+        found = _alike(rows) or _each(rows)
+        for name, values in found.items():
             types = set(map(type, values))
             if FLAT.issuperset(types):
                 strings += len(values) if types == _STRINGS else list(map(type, values)).count(str)
@@ -188,11 +195,8 @@ class BlockCheck:
                 return None
             if not self._takes(name, values, types, len(rows)):
                 return None
-            if name == "id":
-                ids = values
         # A repeated key is a string that was read and is not there: see `strict`.
-        whole = len(ids) == len(rows) and string_tokens(lines) == strings and self._complete(rows)
-        return ids if whole else None
+        return found if "id" in found and string_tokens(lines) == strings and self._complete(rows) else None
 
     def _takes(self, name: str, values: list[Any], types: set[type], count: int) -> bool:
         if name == "id" and not (len(values) == count and types == {str} and _good_ids(values)):
@@ -212,16 +216,12 @@ class BlockCheck:
         return all(name in row for row in (rows if self.fields is None and names else rows[:1]) for name in names)
 
 
-def _columns(rows: Rows) -> dict[str, list[Any]]:
-    """The values of every key that occurs, in the order of the rows that have it."""
-    alike = _alike(rows)
-    if alike is not None:
-        return alike
+def _each(rows: Rows) -> Columns:
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row[name] for row in rows if name in row] for name in names}
 
 
-def _alike(rows: Rows) -> dict[str, list[Any]] | None:
+def _alike(rows: Rows) -> Columns | None:
     """The values of every key, if all rows have the same keys."""
     if sum(map(len, rows)) == len(rows) * len(rows[0]):
         with suppress(KeyError):

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from attrs import define, field, frozen
 
 from yb_eval.collecting import seldom
-from yb_eval.datasets.batch import BATCH_BYTES, Batch, BlockBatch, Checked, RowDecoder
-from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Rows, cut
+from yb_eval.datasets.batch import BATCH_BYTES, Batch, Checked, RowDecoder, batches
+from yb_eval.datasets.block_work import Ahead, BlockWork
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
 from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates
+from yb_eval.datasets.lines import feeds
 from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
 from yb_eval.datasets.suffixes import format_of
 from yb_eval.digest import revision_id
@@ -55,7 +57,7 @@ class RowSnapshot:
     _repeated: set[int] = field(repr=False)
     _kept: list[Checked] | None = field(repr=False, default=None)
     _by_block: bool = field(repr=False, default=False)
-    _kept_rows: Rows | None = field(repr=False, default=None)
+    _kept_columns: Columns | None = field(repr=False, default=None)
 
     def samples(self, batch_size: int) -> Iterator[Sequence[Sample]]:
         """Lazy batches of at most `batch_size` samples, or of 8 MiB; see `Batch` and `BlockBatch`."""
@@ -64,13 +66,13 @@ class RowSnapshot:
         return self._blocks(batch_size) if self._by_block else self._batches(batch_size)
 
     def _blocks(self, batch_size: int) -> Iterator[Sequence[Sample]]:
-        kept, self._kept_rows = self._kept_rows, None  # given away once, as below
+        kept, self._kept_columns = self._kept_columns, None  # given away once, as below
         done = 0
         for number, block in cast(BlockReader, self._reader).blocks() or ():
-            for first, lines, count in cut(number, block, batch_size):
-                rows = kept and kept[done : done + count]
-                yield BlockBatch(self._decoder, first, lines, count, rows=rows)
-                done += count
+            end = done + feeds(block) + 1
+            columns = kept and {name: values[done:end] for name, values in kept.items()}
+            yield from batches(self._decoder, number, block, batch_size, columns)
+            done = end
 
     def _batches(self, batch_size: int) -> Iterator[Sequence[Sample]]:
         counter = OrdinalCounter(self._repeated) if self._repeated else None
@@ -144,8 +146,10 @@ class RowDataset:
         """The names a filter may use; `None` where any field may occur."""
         return None if self.row is None else field_names(self.row) | SAMPLE_FIELDS
 
-    def open(self) -> RowSnapshot:
-        check = self._check()
+    def open(self, ahead: Ahead | None = None) -> RowSnapshot:
+        """As `yb_eval.interfaces.Dataset` has it. `ahead` is handed the rows of a JSON Lines file as they are found right,
+        where they can be read by blocks; whether all of them were handed over, it can tell by their number."""
+        check = self._check(ahead)
         with seldom():
             for fault in check.faults():
                 raise fault
@@ -161,18 +165,19 @@ class RowDataset:
         found = list(islice(check.faults(), limit))
         return (None if found else check.snapshot()), found
 
-    def _check(self) -> _Check:
+    def _check(self, ahead: Ahead | None = None) -> _Check:
         chosen = self.format or format_of(str(self.path), self.formats)
         source = Source.open(self.path, memory_limit=self.memory_limit)
         reader = chosen(source)
-        return _Check(self, source, reader)
+        return _Check(self, source, reader, ahead)
 
 
 class _Check:
     """One reading of a file from end to end, and what is known after it."""
 
-    def __init__(self, dataset: RowDataset, source: Source, reader: Reader) -> None:
+    def __init__(self, dataset: RowDataset, source: Source, reader: Reader, ahead: Ahead | None) -> None:
         self._dataset = dataset
+        self._ahead = ahead
         self._source = source
         self._reader = reader
         self._decoder = RowDecoder(reader.codec, dataset.row, reader.numbered, dataset.required)
@@ -181,7 +186,7 @@ class _Check:
         self._seen = False
         #: What the rows say, while they are few: reading a small file a second time would cost as much as the first.
         self._kept: list[Checked] | None = []
-        self._kept_rows: Rows | None = []
+        self._kept_columns: Columns | None = None
         self._kept_bytes = 0
         #: Whether the whole file could be read by blocks.
         self._by_block = False
@@ -218,39 +223,54 @@ class _Check:
             self._seen = True
             self._ids.add_many(taken.ids, number)
             self._count += taken.count
-            if self._still_few(len(block)) and self._kept_rows is not None:
-                self._kept_rows += taken.rows
+            if self._still_few(len(block)) and self._by_block and taken.columns is not None:
+                self._keep(taken.columns)
+
+    def _keep(self, columns: Columns) -> None:
+        if self._kept_columns is None:
+            self._kept_columns = columns
+        else:
+            for name, values in columns.items():
+                self._kept_columns[name] += values
 
     def _taken(
         self, check: BlockCheck, blocks: Iterator[tuple[int, bytes]]
     ) -> Iterator[tuple[int, bytes, CheckedBlock | None]]:
         """Each block with what its check says, made here or, where the file is large, by the dataset's executor."""
-        executor = self._dataset.executor
-        if executor is None or executor.jobs == 1 or not self._source.large:
-            for number, block in blocks:
-                yield number, block, check(block, keep=self._kept_rows is not None)
-            return
-        self._kept_rows = None
+        ahead, executor = self._ahead, self._dataset.executor
+        here = executor is None or executor.jobs == 1 or not self._source.large
+        if here and executor is not None and executor.jobs > 1:
+            ahead = None  # all of the work would be done here
+        few = BlockWork(check, self._decoder, keep=True)
+        work = BlockWork(check, self._decoder)
+        if ahead is not None:
+            few = work = BlockWork(check, self._decoder, ahead.work, ahead.batch_size)
         waiting: deque[tuple[int, bytes]] = deque()
 
-        def handed_out() -> Iterator[bytes]:
+        def handed_out() -> Iterator[tuple[int, bytes]]:
             for item in blocks:
                 waiting.append(item)
-                yield item[1]
+                yield item
 
-        checked = executor.map(check, handed_out())
+        done: Iterator[tuple[CheckedBlock | None, list[Any] | None]]
+        if executor is None or here:
+            done = ((few if self._kept_bytes <= KEPT_BYTES else work)(item) for item in handed_out())
+        else:
+            done = executor.map(work, handed_out())
         try:
-            for taken in checked:
+            for taken, results in done:
+                if ahead is not None:
+                    ahead.take(results)
                 yield (*waiting.popleft(), taken)
         finally:
-            close = getattr(checked, "close", None)
+            close = getattr(done, "close", None)
             if close is not None:
                 close()
 
     def _faults_among(self, rows: Iterator[RawRow]) -> Iterator[DatasetError]:
         check = self._decoder.checker()
         ids = self._ids
-        self._kept_rows = None
+        self._kept_columns = None
         for number, raw in rows:
             self._seen = True
             try:
@@ -270,7 +290,7 @@ class _Check:
         """Counts bytes of rows, and lets go of what is kept when they are too many to keep."""
         self._kept_bytes += size
         if self._kept_bytes > KEPT_BYTES:
-            self._kept = self._kept_rows = None
+            self._kept = self._kept_columns = None
         return self._kept_bytes <= KEPT_BYTES
 
     def snapshot(self) -> RowSnapshot:
@@ -293,7 +313,7 @@ class _Check:
             repeated=repeated,
             kept=self._kept,
             by_block=self._by_block,
-            kept_rows=self._kept_rows,
+            kept_columns=self._kept_columns,
         )
 
     def _faults_of_ids(self) -> Iterator[DatasetError]:

@@ -76,6 +76,11 @@ class GuardEvaluator:
         return self.target.batch_size
 
     @property
+    def eager(self) -> bool:
+        """Our own detectors ask nobody."""
+        return isinstance(self.target, ScannerTarget)
+
+    @property
     def concurrency(self) -> Concurrency:
         return self.target.concurrency
 
