@@ -113,6 +113,6 @@ def _belong(outcomes: Sequence[Outcome], asked: Sequence[Sample], repeat: int) -
     return (
         isinstance(outcomes, OutcomeBatch)
         and isinstance(asked, SampleBatch)
-        and list(outcomes.ids) == list(asked.ids)
+        and (outcomes.ids is (ids := asked.ids) or list(outcomes.ids) == list(ids))
         and all(kind.repeat == repeat for kind in outcomes.kinds)
     )

@@ -282,9 +282,13 @@ class BlockBatch(SampleBatch):
 
 
 def batches(
-    decoder: RowDecoder, number: int, block: bytes, limit: int, columns: blocks.Columns | None = None
+    decoder: RowDecoder, number: int, block: bytes, count: int, limit: int, columns: blocks.Columns | None = None
 ) -> Iterator[BlockBatch]:
-    """A block that the check has taken, and its columns if they are known, as batches of at most `limit` samples."""
+    """A block of `count` lines that the check has taken, and its columns if they are known, as batches of at most `limit`
+    samples."""
+    if count <= limit:
+        yield BlockBatch(decoder, number, block, count, columns=columns)
+        return
     done = 0
     for first, lines, count in blocks.cut(number, block, limit):
         part = columns and {name: values[done : done + count] for name, values in columns.items()}

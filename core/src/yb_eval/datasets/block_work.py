@@ -48,7 +48,7 @@ class BlockWork:
         taken = self.check(block, wanted)
         if taken is None or self.work is None:
             return taken, None
-        parts = batches(self.decoder, number, block, self.batch_size, taken.columns)
+        parts = batches(self.decoder, number, block, taken.count, self.batch_size, taken.columns)
         try:
             results = list(map(self.work, parts))
         except Exception:  # the evaluation will meet it again, and there it belongs

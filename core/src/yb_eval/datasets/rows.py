@@ -69,10 +69,10 @@ class RowSnapshot:
         kept, self._kept_columns = self._kept_columns, None  # given away once, as below
         done = 0
         for number, block in cast(BlockReader, self._reader).blocks() or ():
-            end = done + feeds(block) + 1
-            columns = kept and {name: values[done:end] for name, values in kept.items()}
-            yield from batches(self._decoder, number, block, batch_size, columns)
-            done = end
+            count = feeds(block) + 1
+            columns = kept and {name: values[done : done + count] for name, values in kept.items()}
+            yield from batches(self._decoder, number, block, count, batch_size, columns)
+            done += count
 
     def _batches(self, batch_size: int) -> Iterator[Sequence[Sample]]:
         counter = OrdinalCounter(self._repeated) if self._repeated else None

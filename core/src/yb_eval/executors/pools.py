@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor as Pool
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from yb_eval.collecting import seldom
 from yb_eval.errors import EvaluationError, UsageError
+
+if TYPE_CHECKING:
+    # Not quick to import, and most runs have one job.
+    from concurrent.futures import Executor as Pool
+    from concurrent.futures import Future
 
 #: How many items each job may be ahead of the one that is waited for.
 _WINDOW = 2
@@ -30,6 +31,8 @@ class ThreadExecutor:
     jobs: int
 
     def map(self, work: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+        from concurrent.futures import ThreadPoolExecutor
+
         return _ordered(ThreadPoolExecutor(self.jobs, thread_name_prefix="yb-eval"), work, items, self.jobs)
 
 
@@ -43,6 +46,9 @@ class ProcessExecutor:
     jobs: int
 
     def map(self, work: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         try:
             packed = pickle.dumps(work)
         except Exception as error:
@@ -73,6 +79,8 @@ def _apply(item: Any) -> Any:
 
 
 def _ordered(pool: Pool, work: Callable[[Any], Any], items: Iterator[Any], jobs: int) -> Iterator[Any]:
+    from concurrent.futures.process import BrokenProcessPool
+
     waiting: deque[Future[Any]] = deque()
     try:
         waiting.extend(pool.submit(work, item) for item in islice(items, jobs * _WINDOW))

@@ -19,7 +19,7 @@ _ASCII_WORD = re.compile("[a-z]{3,}")
 _ADDRESS = r"(?:https?://[a-z0-9./_?=&%-]+|[a-z0-9._+-]+@[a-z0-9.-]+)"
 _RUSSIAN = "[а-яё]"
 _RUSSIAN_BYTES = r"(?:\xd0[\xb0-\xbf]|\xd1[\x80-\x91])"
-_TOKEN = re.compile(rf"\{{([a-z][a-z-]*)\}}|<([0-9]{{1,2}})>|{re.escape(_RUSSIAN)}|.", re.DOTALL)
+_TOKEN = re.compile(rf"\{{([a-z][a-z-]*)\}}|<([0-9]{{1,2}})>|{re.escape(_RUSSIAN)}|[^{{<\[@ ()]+|.", re.DOTALL)
 _GAP = f"(?:{SEPARATOR}{{1,8}})"
 _DENSE_GAP = f"(?:{SEPARATOR}{{0,8}})"
 
