@@ -89,7 +89,7 @@ def string_tokens(raw: bytes) -> int:
         if b"" in escapes:  # a backslash that is escaped itself
             marks -= _ESCAPED.findall(raw).count(b'"')
         else:
-            marks -= sum(after.startswith(b'"') for after in escapes)
+            marks -= [after[:1] for after in escapes].count(b'"')
     return marks // 2
 
 

@@ -22,8 +22,9 @@ from yb_eval.model import Judged, Judgement, Outcome, Status
 _STATUSES = frozenset({"scored", "error", "skipped"})
 #: Values that orjson itself writes rightly or refuses; whatever else there is must be walked through for NaN.
 _PLAIN_TYPES = frozenset({str, bool, int, type(None)})
-_WALKED = frozenset({dict, list, tuple, float})
 _SHALLOW = 8
+#: From this many items on it is quicker to look at their types together.
+_MANY = 16
 _QUOTED = 120
 _MARKS = frozenset({bool, type(None)})
 
@@ -120,16 +121,18 @@ def _is_sound(value: Any, depth: int) -> bool:
     if kind is not dict and kind is not list and kind is not tuple:
         return False
     items = value.values() if kind is dict else value
-    others = set(map(type, items)) - _PLAIN_TYPES
-    if not others:
+    if len(items) > _MANY and _PLAIN_TYPES.issuperset(map(type, items)):
         return True
-    if depth == _SHALLOW or not others <= _WALKED:
-        return False
-    return all(
-        math.isfinite(item) if type(item) is float else _is_sound(item, depth + 1)
-        for item in items
-        if type(item) in others
-    )
+    for item in items:
+        kind = type(item)
+        if kind in _PLAIN_TYPES:
+            continue
+        if kind is float:
+            if not math.isfinite(item):
+                return False
+        elif depth == _SHALLOW or not _is_sound(item, depth + 1):
+            return False
+    return True
 
 
 def _add_numbers(line: dict[str, Any], judged: Judged) -> None:

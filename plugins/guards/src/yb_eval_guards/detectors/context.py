@@ -42,7 +42,9 @@ class Labels:
     """Looks up words; see `data/labels.toml`."""
 
     def __init__(self, table: dict[str, dict[str, object]]) -> None:
+        # The same words stand before many numbers: in a log, in a table, in a corpus made from templates.
         self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
+        self._before = lru_cache(maxsize=_REMEMBERED)(self._find_before)
         self._words: dict[str, list[Label]] = {}
         self._stems: dict[str, list[tuple[str, Label]]] = {}
         self.neutral: Label | None = None
@@ -86,7 +88,15 @@ class Labels:
 
     def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
         """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
-        backwards = text[max(0, start - BEFORE) : start][::-1]
+        before = self._before(text[max(0, start - BEFORE) : start], digits)
+        if before is not None and before is not self.neutral:
+            return before
+        return self._after(text, end, digits) or self._column(text, start, digits) or before
+
+    def _find_before(self, window: str, digits: int) -> Label | None:
+        """Return the label that the text before a number gives it; the neutral one where such a word stands right before
+        it and no other label is found."""
+        backwards = window[::-1]
         neutral_near = False
         for match in _DROW.finditer(backwards):
             far = match.end()
@@ -100,11 +110,7 @@ class Labels:
             if label.detects or (near <= BEFORE_AGAINST and not _DIGIT.search(backwards, 0, near)):
                 return label
             break
-        return (
-            self._after(text, end, digits)
-            or self._column(text, start, digits)
-            or (self.neutral if neutral_near else None)
-        )
+        return self.neutral if neutral_near else None
 
     def _after(self, text: str, end: int, digits: int) -> Label | None:
         window = text[end : end + AFTER]

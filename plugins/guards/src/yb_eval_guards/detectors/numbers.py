@@ -172,25 +172,22 @@ class NumberDetector:
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the numbers whose checksum holds, each with the best reading of what it is."""
         text, passed = view.text, _Passed()
-        for number in contiguous(text, passed):
-            yield from self._weigh(view, number, passed[number.digits])
+        numbers = list(contiguous(text, passed))
         if features & (self._groups | self._labels):
-            for number in split(text, labelled=bool(features & self._labels), passes=passed):
-                yield from self._weigh(view, number, passed[number.digits])
-
-    def _weigh(self, view: View, number: Digits, passed: list[_Weigh]) -> Iterator[Finding]:
-        label = self._table.around(view.text, number.start, number.end, len(number.digits))
-        for weigh in passed:
-            verdict = weigh(number, label)
-            if verdict is not None and not (number.shape and verdict.evidence == ("checksum",)):
-                yield report(
-                    view,
-                    number.start,
-                    number.end,
-                    type=verdict.type,
-                    kind=verdict.kind,
-                    value=number.digits,
-                    evidence=verdict.evidence,
-                    confidence=verdict.confidence,
-                    strength=verdict.strength,
-                )
+            numbers += split(text, labelled=bool(features & self._labels), passes=passed)
+        for number in numbers:
+            label = self._table.around(text, number.start, number.end, len(number.digits))
+            for weigh in passed[number.digits]:
+                verdict = weigh(number, label)
+                if verdict is not None and not (number.shape and verdict.evidence == ("checksum",)):
+                    yield report(
+                        view,
+                        number.start,
+                        number.end,
+                        type=verdict.type,
+                        kind=verdict.kind,
+                        value=number.digits,
+                        evidence=verdict.evidence,
+                        confidence=verdict.confidence,
+                        strength=verdict.strength,
+                    )
