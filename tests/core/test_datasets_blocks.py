@@ -255,3 +255,15 @@ def test_ids_are_compared_across_blocks_however_each_was_read(tmp_path: Path) ->
     assert isinstance(said, str)
     assert "differs from another only in Unicode normalisation" in said
     assert said == told(path, format=one_by_one)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 400), unique=True, max_size=60).map(sorted), max_size=6))
+def test_repeats_are_found_among_runs_of_ids_that_ascend(
+    tmp_path_factory: pytest.TempPathFactory, runs: list[list[int]]
+) -> None:
+    path = write(tmp_path_factory.mktemp("rows"), [b'{"id":"r%d","text":"x"}' % n for run in runs for n in run])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("yb_eval.datasets.source.CHUNK", 256)
+        said = told(path)
+    assert said == told(path, format=one_by_one)

@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yb_eval.datasets import RowDataset, identity
-from yb_eval.datasets.identity import IdCheck, OrdinalCounter, content_id, duplicates, repeated
+from yb_eval.datasets.identity import (
+    IdCheck,
+    IdColumn,
+    OrdinalCounter,
+    content_id,
+    duplicates,
+    hashes_of,
+    repeated,
+)
 from yb_eval.digest import content_key
 from yb_eval.errors import DatasetError
 
@@ -136,6 +144,31 @@ def test_duplicates_are_found_exactly(names: list[str]) -> None:
     found = [number for number, _, _ in duplicates(((n, i) for i, n in enumerate(names)), check.suspects())]
     folded = ["é" if name == "e\u0301" else name for name in names]
     assert found == [i for i, name in enumerate(folded) if name in folded[:i]]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["r1", "r2", "r9", "r10", "r11", "a", "é", "e\u0301"]), min_size=1, max_size=4),
+        max_size=5,
+    )
+)
+def test_repeats_are_suspected_whether_or_not_ids_ascend(columns: list[list[str]]) -> None:
+    check = IdCheck()
+    for number, names in enumerate(columns):
+        check.add_many(IdColumn.of(names), number)
+    for number in check.unhashed:
+        check.add_hashes(hashes_of(columns[number]))
+    folded = ["é" if name == "e\u0301" else name for names in columns for name in names]
+    assert bool(check.suspects()) == (len(set(folded)) < len(folded))
+
+
+def test_ids_that_ascend_from_block_to_block_are_not_hashed() -> None:
+    check = IdCheck()
+    for first in range(0, 30, 10):
+        check.add_many(IdColumn.of([f"row-{number}" for number in range(first, first + 10)]), first)
+    assert not check.unhashed and not check.suspects()
+    check.add_given("row-5", 30)
+    assert check.unhashed == {0, 10, 20}
 
 
 def test_content_that_is_not_repeated_has_no_ordinal() -> None:

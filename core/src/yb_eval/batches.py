@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import compress, count
 from typing import Any, overload
 
 from yb_eval.model import Outcome, Sample
@@ -95,7 +96,7 @@ class OutcomeBatch(Sequence[Outcome]):
 
     def part(self, kinds: Collection[int]) -> OutcomeBatch:
         """The outcomes of these kinds (indices), in order."""
-        places = [place for place, kind in enumerate(self.which) if kind in kinds]
+        places = list(compress(count(), map(kinds.__contains__, self.which)))
         return OutcomeBatch([self.ids[i] for i in places], self.kinds, [self.which[i] for i in places])
 
     def chosen(self, wanted: Callable[[Outcome], bool]) -> list[Outcome]:

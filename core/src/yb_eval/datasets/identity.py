@@ -11,6 +11,8 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from operator import lt
 from typing import Any
 
 import xxhash
@@ -61,22 +63,43 @@ def check_tags(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+#: Ids in order: shorter ones first, as numbers count.
+_Key = tuple[int, str]
+
+
 @frozen(slots=True)
 class IdColumn:
-    """What an `IdCheck` wants to know of many given ids: a hash of eight bytes for each, and the place of the first that
-    has the form of a content id."""
+    """What an `IdCheck` wants to know of many given ids: the lowest and the highest where each is higher than the one
+    before, which is then proof enough that they differ, else a hash of eight bytes for each; and the place of the first
+    that has the form of a content id."""
 
+    bounds: tuple[_Key, _Key] | None
     hashes: bytes
     looks_derived: int | None
 
     @classmethod
     def of(cls, ids: Sequence[str]) -> IdColumn:
         together = "\n".join(ids)  # an id holds no line break
-        folded = together if together.isascii() else "\n".join(map(_folded, ids))
         derived = None
         if together.startswith("x-") or "\nx-" in together:
             derived = next((place for place, each in enumerate(ids) if _CONTENT_ID.match(each)), None)
-        return cls(array("Q", map(xxhash.xxh3_64_intdigest, folded.encode().split(b"\n"))).tobytes(), derived)
+        bounds = _bounds(ids) if together.isascii() else None
+        return cls(bounds, b"" if bounds is not None else hashes_of(ids), derived)
+
+
+def hashes_of(ids: Sequence[str]) -> bytes:
+    together = "\n".join(ids)
+    folded = together if together.isascii() else "\n".join(map(_folded, ids))
+    return array("Q", map(xxhash.xxh3_64_intdigest, folded.encode().split(b"\n"))).tobytes()
+
+
+def _bounds(ids: Sequence[str]) -> tuple[_Key, _Key] | None:
+    """The keys of the first and the last id, if they ascend."""
+    lengths = list(map(len, ids))
+    keys: Sequence[Any] = ids if len(set(lengths)) == 1 else list(zip(lengths, ids, strict=True))
+    if not all(map(lt, keys, islice(keys, 1, None))):
+        return None
+    return (lengths[0], ids[0]), (lengths[-1], ids[-1])
 
 
 class IdCheck:
@@ -86,10 +109,13 @@ class IdCheck:
     or a file system may turn one into the other.
     """
 
-    __slots__ = ("_contents", "_given", "_looks_derived", "_without")
+    __slots__ = ("_ascending", "_contents", "_given", "_highest", "_looks_derived", "_unhashed", "_without")
 
     def __init__(self) -> None:
         self._given = array("Q")
+        self._ascending = True  # all ids so far
+        self._highest: _Key = (0, "")
+        self._unhashed: list[int] = []  # the first rows of runs of ids that ascend
         self._contents = array("Q")
         self._looks_derived: int | None = None
         self._without: int | None = None
@@ -97,11 +123,19 @@ class IdCheck:
     def add_given(self, sample_id: str, number: int) -> None:
         if self._looks_derived is None and sample_id.startswith("x-") and _CONTENT_ID.match(sample_id):
             self._looks_derived = number
+        self._ascending = False
         self._given.append(_short_hash(sample_id))
 
     def add_many(self, ids: IdColumn, first: int) -> None:
         """`add_given` for rows that stand one after another, from row `first` on."""
-        self._given.frombytes(ids.hashes)
+        if ids.bounds is None:
+            self._ascending = False
+            self._given.frombytes(ids.hashes)
+        else:
+            lowest, highest = ids.bounds
+            self._ascending = self._ascending and self._highest < lowest
+            self._highest = highest
+            self._unhashed.append(first)
         if self._looks_derived is None and ids.looks_derived is not None:
             self._looks_derived = first + ids.looks_derived
 
@@ -116,6 +150,15 @@ class IdCheck:
         if self._looks_derived is None or self._without is None:
             return None
         return self._looks_derived, self._without
+
+    @property
+    def unhashed(self) -> frozenset[int]:
+        """The first rows of the `add_many` whose hashes are wanted after all (`add_hashes`), before `suspects` can tell:
+        ids ascended there, and did not everywhere."""
+        return frozenset() if self._ascending else frozenset(self._unhashed)
+
+    def add_hashes(self, hashes: bytes) -> None:
+        self._given.frombytes(hashes)
 
     def suspects(self) -> set[int]:
         """Hashes of given ids that occur more than once."""

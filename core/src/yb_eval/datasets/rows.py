@@ -17,11 +17,11 @@ from attrs import define, field, frozen
 from yb_eval.collecting import seldom
 from yb_eval.datasets.batch import BATCH_BYTES, Batch, Checked, RowDecoder, batches
 from yb_eval.datasets.block_work import Ahead, BlockWork
-from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns, decode
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
-from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates
+from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates, hashes_of
 from yb_eval.datasets.lines import feeds
 from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
 from yb_eval.datasets.suffixes import format_of
@@ -325,11 +325,19 @@ class _Check:
                 f"({self._reader.where(without)}): the two might meet",
                 where=self._reader.where(looks, path="$.id"), hint="give every row an id, or another form",
             )  # fmt: skip
+        self._hash_the_rest()
         suspects = self._ids.suspects()
         if suspects:
             for number, earlier, what in duplicates(self._given_ids(), suspects):
                 first = self._reader.where(earlier)
                 yield DatasetError(f"{what}; it is first at {first}", where=self._reader.where(number, path="$.id"))
+
+    def _hash_the_rest(self) -> None:
+        unhashed = self._ids.unhashed
+        if unhashed:
+            for number, block in cast(BlockReader, self._reader).blocks() or ():
+                if number in unhashed:
+                    self._ids.add_hashes(hashes_of([row["id"] for row in decode(block)]))
 
     def _given_ids(self) -> Iterator[tuple[str, int]]:
         check = self._decoder.checker()

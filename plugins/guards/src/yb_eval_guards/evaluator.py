@@ -136,7 +136,7 @@ def _scanned(scanner: Scanner, batch: SampleBatch) -> OutcomeBatch:
     return OutcomeBatch(ids, outcomes, which)
 
 
-def _judged(sample: Sample, row: GuardRow, findings: Sequence[Mapping[str, Any]]) -> Outcome:
+def _judged(sample: Sample, row: GuardRow, findings: list[dict[str, Any]]) -> Outcome:
     if not findings:
         return _quiet(sample.id, sample.tags, sample.repeat, row.type, row.expect)
     return _raised(sample.id, sample.tags, sample.repeat, row.type, row.expect, row.text, findings)
@@ -157,9 +157,11 @@ def _raised(
     type: str,
     expect: str,
     text: str,
-    findings: Sequence[Mapping[str, Any]],
+    findings: list[dict[str, Any]],
 ) -> Outcome:
-    """The outcome of a row in which something was found."""
-    shown = [{**f, "masked": mask(f["type"], text[f["start"] : f["end"]])} for f in findings[:_LISTED]]
+    """The outcome of a row in which something was found; `findings` are its own from now on."""
+    shown = findings[:_LISTED]
+    for each in shown:
+        each["masked"] = mask(each["type"], text[each["start"] : each["end"]])
     details = {"type": type, "found": sorted({f["type"] for f in findings}), "findings": shown}
     return Outcome(id, "scored", expect == "detect", expect, "detect", None, None, None, tags, details, repeat=repeat)
