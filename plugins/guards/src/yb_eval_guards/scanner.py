@@ -60,9 +60,9 @@ class _Reading:
 
 @frozen(slots=True, kw_only=True)
 class _Plan:
-    """What is to be done with a view, told from its features. `promises`: whether anything can come of it."""
+    """What is to be done with a view, told from its features. `reads_on`: whether it may be read in another way, too."""
 
-    promises: bool
+    reads_on: bool
     early_decoders: tuple[Decoder, ...]
     folds: bool
     detectors: tuple[Detector, ...]
@@ -198,12 +198,15 @@ class Scanner:
         found: dict[int, list[Finding]] = {}
         budgets: dict[int, int] = {}
         seen = self._engine.seen(_joined(texts))
-        rows = range(len(texts)) if self._custom is not None else seen
-        work = [
-            _Reading(row, View(texts[row]), features)
-            for row in rows
-            if self._plan(features := seen.get(row, 0)).promises or self._custom is not None
-        ]
+        work: list[_Reading] = []
+        for row in range(len(texts)) if self._custom is not None else seen:
+            features = seen.get(row, 0)
+            plan = self._plan(features)
+            if self._custom is not None or plan.reads_on:
+                work.append(_Reading(row, View(texts[row]), features))
+            elif plan.detectors:
+                view = View(texts[row])
+                found[row] = [finding for detector in plan.detectors for finding in detector.find(view, features)]
         while work:
             readings: list[_Reading] = []
             for reading in work:
@@ -225,20 +228,25 @@ class Scanner:
 
     def _make_plan(self, features: int) -> _Plan:
         wanted = self._injection is not None and self._injection.wanted(features)
+        if not wanted and not features & ~self._phrase_bits:
+            features = 0  # words of phrases alone mean nothing unless some phrase has all of its own
         steps = ((self._bits["mixed"], unmix), (self._bits["spaced"], join_spaced))
+        early_decoders = tuple(decoder for bit, decoder in self._early_decoders if features & bit)
+        folds = bool(features & self._bits["fold"])
+        other_readings = tuple(step for bit, step in steps if features & bit) if self._reads_phrases else ()
+        decoders = tuple(decoder for bit, decoder in self._decoders if features & bit)
         return _Plan(
-            # Words of phrases alone mean nothing unless some phrase has all of its own.
-            promises=wanted or bool(features & ~self._phrase_bits),
-            early_decoders=tuple(decoder for bit, decoder in self._early_decoders if features & bit),
-            folds=bool(features & self._bits["fold"]),
+            reads_on=bool(early_decoders or folds or wanted or other_readings or decoders),
+            early_decoders=early_decoders,
+            folds=folds,
             detectors=tuple(
                 detector
                 for detector in self._detectors
                 if (wanted if detector is self._injection else features & detector.announced_by)
             ),
             phrases=wanted,
-            other_readings=tuple(step for bit, step in steps if features & bit) if self._reads_phrases else (),
-            decoders=tuple(decoder for bit, decoder in self._decoders if features & bit),
+            other_readings=other_readings,
+            decoders=decoders,
         )
 
     def _select(self, found: list[Finding]) -> list[Finding]:
