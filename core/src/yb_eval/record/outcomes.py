@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain, compress, count, groupby
 from typing import IO, Any
 
 import orjson
@@ -88,8 +88,21 @@ def encode_all(outcomes: Sequence[Outcome]) -> bytes:
         return b"".join(map(encode, outcomes))  # which names the sample
     # Each line but the first is begun by the end of the one before it.
     ends = [f'"{tail}{{"id":"' for tail in tails]
-    joined = "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, outcomes.which), strict=True)))
-    return f'{{"id":"{joined}'[: -len('{"id":"')].encode() if ids else b""
+    return f'{{"id":"{_followed(ids, ends, outcomes.which)}'[: -len('{"id":"')].encode() if ids else b""
+
+
+def _followed(ids: Sequence[str], ends: Sequence[str], which: Sequence[int]) -> str:
+    """Each id and its end, one after another. Where most have the same end, those between the others are joined by it."""
+    most = max(range(len(ends)), key=Counter(which).__getitem__)
+    others = list(compress(count(), map(most.__ne__, which)))
+    if len(others) > len(ids) // 4:
+        return "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, which), strict=True)))
+    end, start = ends[most], 0
+    pieces: list[str] = []
+    for place in others:
+        pieces += end.join(ids[start : place + 1]), ends[which[place]]
+        start = place + 1
+    return "".join([*pieces, end.join(ids[start:]), end]) if start < len(ids) else "".join(pieces)
 
 
 def _check(judged: Judged) -> None:
