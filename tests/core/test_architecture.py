@@ -14,7 +14,7 @@ FLOORS = {
     "interfaces": 1, "discovery": 1, "plugins": 1, "hooks": 1, "options": 1,
     "datasets": 2, "targets": 2, "metrics": 2, "gates": 2, "executors": 2, "testing": 2, "scaffold": 2,
     "record": 3, "reports": 3, "builtin": 3,
-    "runner": 4, "preparation": 4, "work": 4, "runoptions": 4, "envelope": 4,
+    "runner": 4, "preparation": 4, "ahead": 4, "work": 4, "runoptions": 4, "envelope": 4,
     "composition": 5, "dryrun": 5, "configuration": 5, "resolution": 5, "schema": 5, "forges": 5, "view": 5,
     "cli": 6, "api": 6, "__init__": 7, "__main__": 7,
 }  # fmt: skip

@@ -73,6 +73,9 @@ class Evaluator(Protocol):
     `batch_size` is the preferred number of samples per call: thousands for a scan, 1 for a model call.
     `concurrency` says what the work gains from. `evaluate` is called from several threads or processes at once (an
     evaluator that asks for `processes` can be pickled) and keeps no pool of its own.
+
+    An evaluator that asks nobody and leaves nothing behind may say so with an attribute `eager = True`: it may then be
+    asked about rows that are known to be right before the rows behind them are, and its outcomes be thrown away.
     """
 
     @property
