@@ -332,10 +332,10 @@ def _slices(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
 
 def _joined(texts: Sequence[str]) -> bytes:
     """Return the texts as UTF-8 with borders before, between and after them, as an engine reads them."""
-    together = "\0".join(texts)
-    if together.count("\0") == len(texts) - 1:
-        return BORDER + encode(together).replace(b"\0", BORDER) + BORDER
-    return BORDER + BORDER.join(map(encode, texts)) + BORDER
+    try:
+        return BORDER.join([b"", *map(str.encode, texts), b""])
+    except UnicodeEncodeError:  # a lone surrogate
+        return BORDER.join([b"", *map(encode, texts), b""])
 
 
 # What decides findings: these modules, and everything in these folders.
