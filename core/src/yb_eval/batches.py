@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from typing import Any, overload
 
@@ -53,7 +53,7 @@ class OutcomeBatch(Sequence[Outcome]):
     of one outcome alone, or of none. Outcomes are made when they are looked at, and once.
     """
 
-    __slots__ = ("_counted", "_made", "ids", "kinds", "which")
+    __slots__ = ("_counts", "_made", "ids", "kinds", "which")
 
     def __init__(self, ids: Sequence[str], kinds: Sequence[Outcome], which: Sequence[int]) -> None:
         if len(ids) != len(which):
@@ -62,7 +62,7 @@ class OutcomeBatch(Sequence[Outcome]):
         self.kinds = kinds
         self.which = which
         self._made: list[Outcome] | None = None
-        self._counted: list[tuple[Outcome, int]] | None = None
+        self._counts: Counter[int] | None = None
 
     def __len__(self) -> int:
         return len(self.which)
@@ -87,12 +87,17 @@ class OutcomeBatch(Sequence[Outcome]):
     def __repr__(self) -> str:
         return f"<OutcomeBatch of {len(self)} outcomes, {len(self.kinds)} kinds>"
 
+    @property
+    def counts(self) -> Mapping[int, int]:
+        """How many outcomes are of a kind, by its index; 0 for one that none is of."""
+        if self._counts is None:
+            self._counts = Counter(self.which)
+        return self._counts
+
     def counted(self) -> Sequence[tuple[Outcome, int]]:
         """Each kind and how many outcomes are of it, those of none left out: all that a count needs to see."""
-        if self._counted is None:
-            counts = Counter(self.which)
-            self._counted = [(kind, counts[index]) for index, kind in enumerate(self.kinds) if index in counts]
-        return self._counted
+        counts = self.counts
+        return [(kind, counts[index]) for index, kind in enumerate(self.kinds) if index in counts]
 
     def part(self, kinds: Collection[int]) -> OutcomeBatch:
         """The outcomes of these kinds (indices), in order."""

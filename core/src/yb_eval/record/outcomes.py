@@ -88,12 +88,14 @@ def encode_all(outcomes: Sequence[Outcome]) -> bytes:
         return b"".join(map(encode, outcomes))  # which names the sample
     # Each line but the first is begun by the end of the one before it.
     ends = [f'"{tail}{{"id":"' for tail in tails]
-    return f'{{"id":"{_followed(ids, ends, outcomes.which)}'[: -len('{"id":"')].encode() if ids else b""
+    return f'{{"id":"{_followed(outcomes, ends)}'[: -len('{"id":"')].encode() if ids else b""
 
 
-def _followed(ids: Sequence[str], ends: Sequence[str], which: Sequence[int]) -> str:
-    """Each id and its end, one after another. Where most have the same end, those between the others are joined by it."""
-    most = max(range(len(ends)), key=Counter(which).__getitem__)
+def _followed(outcomes: OutcomeBatch, ends: Sequence[str]) -> str:
+    """Each id and the end of its kind, one after another. Where most are of one kind, those between the others are joined
+    by its end."""
+    ids, which = outcomes.ids, outcomes.which
+    most = max(range(len(ends)), key=outcomes.counts.__getitem__)
     others = list(compress(count(), map(most.__ne__, which)))
     if len(others) > len(ids) // 4:
         return "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, which), strict=True)))
