@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 import attrs
 
 from ..tables import load_table
+from .layouts import layout_of
 
 __all__ = ["HEX_LETTERS", "Label", "Labels", "load_labels"]
 
@@ -42,7 +43,8 @@ class Labels:
     """Looks up words; see `data/labels.toml`."""
 
     def __init__(self, table: dict[str, dict[str, object]]) -> None:
-        # The same words stand before many numbers: in a log, in a table, in a corpus made from templates.
+        # The same words stand before many numbers: in a log, in a table, in a corpus made from templates. No digit of a
+        # text is remembered: see `around`.
         self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
         self._before = lru_cache(maxsize=_REMEMBERED)(self._find_before)
         self._words: dict[str, list[Label]] = {}
@@ -88,7 +90,8 @@ class Labels:
 
     def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
         """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
-        before = self._before(text[max(0, start - BEFORE) : start], digits)
+        # Which digits stand there tells nothing, and they may be somebody's.
+        before = self._before(layout_of(text[max(0, start - BEFORE) : start]), digits)
         if before is not None and before is not self.neutral:
             return before
         return self._after(text, end, digits) or self._column(text, start, digits) or before
