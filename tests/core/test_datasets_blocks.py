@@ -97,6 +97,8 @@ def test_blocks_and_single_rows_say_the_same(tmp_path_factory: pytest.TempPathFa
         [b'{"id":"a"', b'"t":1}', b'{"id":"b"},{"id":"c"}'],
         [b'{"id":"a"},{"id":"b"}'],
         [b'{"id":"a"}', b"", b'{"id":"b"},{"id":"c"}'],
+        [b'{"id":"a"},[1', b'2],{"id":"b"}'],
+        [b'{"id":"a"},["x"', b'"y"],{"id":"b"}'],
         [b'{"id":"a"},0,{"id":"b"}'],
         [b'{"id":"a"}', b"0", b'{"id":"b"}'],
         [b'{"id":"a","tags":["x"', b'"y"]}', b'{"id":"b"},0,{"id":"c"}'],

@@ -7,6 +7,7 @@ thrown away should a later row be wrong. They count, and are recorded, only once
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +28,7 @@ class OutcomesAhead:
         self.batch_size = batch_size
         self._folder = folder
         self._states: States = work.fold.start()
-        self._parts: list[tuple[int, int, int]] = []  # of each shard: the size of its log, its outcomes, the wrong ones
+        self._parts: list[tuple[int, int, int]] = []  # of each block: the size of its log, its outcomes, the wrong ones
         self._held: list[bytes] = []
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -38,21 +39,20 @@ class OutcomesAhead:
         """How many outcomes there are; `None` if some are missing."""
         return None if self._failed else sum(count for _, count, _ in self._parts)
 
-    def take(self, results: Sequence[Any] | None) -> None:
-        """Takes the shards of the next batches; from the first `None` on none is wanted any more."""
+    def take(self, results: Sequence[Any] | None) -> bool:
+        """Takes the shards of the next block, and says whether more are wanted: none is from the first `None` on."""
         if self._failed or results is None:
             self._fail()
-            return
+            return False
         try:
-            for shard in results:
-                self._keep(shard)
-        except OSError:
+            self._keep(results)
+        except Exception:  # a full disk, a metric that fails: the evaluation will meet it again, and there it belongs
             self._fail()
+        return not self._failed
 
     def shards(self) -> Iterator[Shard]:
-        """The shards in order. The first has the states of all."""
+        """The shards in order, those of a block as one. The first has the states of all."""
         if self._file is not None:
-            self._flush(self._file)
             self._file.seek(0)
         logs = iter(self._held)
         states = self._states
@@ -63,13 +63,17 @@ class OutcomesAhead:
     def close(self) -> None:
         self._held = []
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what a full disk did not take is tried again, and not wanted any more
+                self._file.close()
 
-    def _keep(self, shard: Shard) -> None:
-        self._states = self.work.fold.merge(self._states, shard.states)
-        self._parts.append((len(shard.log), shard.count, shard.wrong))
-        self._held.append(shard.log)
-        self._size += len(shard.log)
+    def _keep(self, shards: Sequence[Shard]) -> None:
+        # Together: batches of one sample must not be remembered one by one.
+        log = b"".join(shard.log for shard in shards)
+        for shard in shards:
+            self._states = self.work.fold.merge(self._states, shard.states)
+        self._parts.append((len(log), sum(shard.count for shard in shards), sum(shard.wrong for shard in shards)))
+        self._held.append(log)
+        self._size += len(log)
         if self._size > _IN_MEMORY:
             if self._file is None:
                 self._file = self._open()
@@ -83,6 +87,7 @@ class OutcomesAhead:
 
     def _flush(self, file: IO[bytes]) -> None:
         file.writelines(self._held)
+        file.flush()  # now, while the evaluation can still be done in the ordinary way
         self._held = []
 
     def _fail(self) -> None:

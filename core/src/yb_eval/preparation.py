@@ -18,7 +18,7 @@ from yb_eval.discovery import core_version
 from yb_eval.errors import PluginError, UsageError, nearest
 from yb_eval.executors import Executor, ProcessExecutor, SerialExecutor, choose
 from yb_eval.gates import ErrorLimit, read_gate
-from yb_eval.interfaces import Context, Gate, Metric, Plan, Snapshot, Target
+from yb_eval.interfaces import Context, Dataset, Gate, Metric, Plan, Snapshot, Target
 from yb_eval.metrics import Counts, declarations
 from yb_eval.model import Declared
 from yb_eval.options import describe as describe_options
@@ -159,12 +159,17 @@ def _prepare(
         from yb_eval.expressions import Expression
 
         dataset = Selected(dataset, filter=Expression.parse(run.filter) if run.filter else None, limit=run.limit)
-    early = _ahead(plan, run, fold, executor, environment.store) if ahead else None
-    snapshot = dataset.open(early) if early is not None and isinstance(dataset, RowDataset) else dataset.open()
+    early = _ahead(plan, dataset, run, fold, executor, environment.store) if ahead else None
+    try:
+        snapshot = dataset.open(early) if early is not None and isinstance(dataset, RowDataset) else dataset.open()
+        content = _content(request, plan, snapshot, gates, baseline, opener.opened)
+    except BaseException:
+        if early is not None:
+            early.close()
+        raise
     if early is not None and early.count != snapshot.count * fold.repeats:
         early.close()
         early = None
-    content = _content(request, plan, snapshot, gates, baseline, opener.opened)
     return Prepared(
         request,
         plan,
@@ -181,11 +186,15 @@ def _prepare(
     )
 
 
-def _ahead(plan: Plan, run: RunOptions, fold: Fold, executor: Executor, store: Store) -> OutcomesAhead | None:
+def _ahead(
+    plan: Plan, dataset: Dataset, run: RunOptions, fold: Fold, executor: Executor, store: Store
+) -> OutcomesAhead | None:
     """Who takes outcomes before the dataset has been checked, where that may be done and does not change who does it."""
-    if run.resume or not getattr(plan.evaluator, "eager", False):
+    if run.resume or type(dataset) is not RowDataset or not getattr(plan.evaluator, "eager", False):
         return None
-    if type(executor) not in (SerialExecutor, ProcessExecutor) or executor.jobs != run.jobs:
+    spread = dataset.executor
+    checking = SerialExecutor() if spread is None or spread.jobs == 1 else spread
+    if type(executor) not in (SerialExecutor, ProcessExecutor) or checking != executor:
         return None
     size = run.batch_size or plan.evaluator.batch_size
     return OutcomesAhead(BatchWork(plan.evaluator, fold), size, store.root / "partial")

@@ -26,9 +26,9 @@ class Ahead(Protocol):
     def batch_size(self) -> int:
         """The most samples in a batch."""
 
-    def take(self, results: Sequence[Any] | None) -> None:
+    def take(self, results: Sequence[Any] | None) -> bool:
         """Told of the results of one block after another, in the file's order; `None` for a block that `work` was not
-        done to, or failed on."""
+        done to, or failed on. Says whether those of the blocks behind it are still wanted."""
 
 
 @frozen(slots=True)

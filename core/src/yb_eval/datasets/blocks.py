@@ -6,8 +6,8 @@ what is wrong with it.
 
 Lines are decoded together as the items of one list, with `, 0, LF` between them. That this gives each line its own row,
 and not one row for two halves, rests on this: a line feed cannot stand inside a JSON string, between the members of an
-object a 0 cannot either, and no list but this one may hold a number. So every 0 that was put in stands between two rows,
-and if the list has as many items as that makes, no line holds more than one.
+object a 0 cannot either, and no list but this one may hold anything but strings. So every 0 that was put in stands between
+two rows, and if the list has as many items as that makes, no line holds more than one.
 """
 
 from __future__ import annotations
@@ -237,7 +237,8 @@ def _plain(lines: bytes) -> Rows | None:
         rows: Rows = orjson.loads(joined)
     except orjson.JSONDecodeError:
         return None
-    if len(rows) != 2 * between + 1:
+    # Between the rows there may be nothing but what was put in: a list there could hold half of each of two lines.
+    if len(rows) != 2 * between + 1 or any(rows[1::2]):
         return None
     del rows[1::2]
     return rows if set(map(type, rows)) == {dict} else None

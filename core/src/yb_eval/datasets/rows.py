@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from yb_eval.collecting import seldom
 from yb_eval.datasets.batch import BATCH_BYTES, Batch, Checked, RowDecoder, batches
@@ -26,7 +26,7 @@ from yb_eval.datasets.lines import feeds
 from yb_eval.datasets.source import MEMORY_LIMIT, Source, normalised
 from yb_eval.datasets.suffixes import format_of
 from yb_eval.digest import revision_id
-from yb_eval.errors import DatasetError
+from yb_eval.errors import DatasetError, EvaluationError
 from yb_eval.model import FileDigest, Sample
 
 if TYPE_CHECKING:
@@ -241,10 +241,10 @@ class _Check:
         here = executor is None or executor.jobs == 1 or not self._source.large
         if here and executor is not None and executor.jobs > 1:
             ahead = None  # all of the work would be done here
-        few = BlockWork(check, self._decoder, keep=True)
         work = BlockWork(check, self._decoder)
         if ahead is not None:
-            few = work = BlockWork(check, self._decoder, ahead.work, ahead.batch_size)
+            work = BlockWork(check, self._decoder, ahead.work, ahead.batch_size)
+        few = evolve(work, keep=ahead is None)
         waiting: deque[tuple[int, bytes]] = deque()
 
         def handed_out() -> Iterator[tuple[int, bytes]]:
@@ -259,13 +259,23 @@ class _Check:
             done = executor.map(work, handed_out())
         try:
             for taken, results in done:
-                if ahead is not None:
-                    ahead.take(results)
+                wanted = ahead is None or ahead.take(results)
                 yield (*waiting.popleft(), taken)
+                if not wanted:
+                    break
+            else:
+                return
+        except EvaluationError:
+            if ahead is None:
+                raise
+            ahead.take(None)  # a worker died of the work, as it may be: the evaluation will meet it again
         finally:
             close = getattr(done, "close", None)
             if close is not None:
                 close()
+        self._ahead = None
+        self._kept_bytes += KEPT_BYTES  # nothing was kept of the blocks so far, so nothing is of the rest
+        yield from self._taken(check, chain(waiting, blocks))
 
     def _faults_among(self, rows: Iterator[RawRow]) -> Iterator[DatasetError]:
         check = self._decoder.checker()

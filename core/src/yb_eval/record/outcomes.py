@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, count, groupby
+from itertools import chain, compress, count, groupby, repeat
+from operator import ne
 from typing import IO, Any
 
 import orjson
@@ -96,7 +97,7 @@ def _followed(outcomes: OutcomeBatch, ends: Sequence[str]) -> str:
     by its end."""
     ids, which = outcomes.ids, outcomes.which
     most = max(range(len(ends)), key=outcomes.counts.__getitem__)
-    others = list(compress(count(), map(most.__ne__, which)))
+    others = list(compress(count(), map(ne, which, repeat(most))))
     if len(others) > len(ids) // 4:
         return "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, which), strict=True)))
     end, start = ends[most], 0
