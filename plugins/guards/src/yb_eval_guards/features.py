@@ -107,7 +107,9 @@ def _label_patterns() -> list[str]:
         if word.isascii():
             before = "[^A-Za-z0-9]" if HEX_LETTERS.issuperset(word) else "[^A-Za-z]"
             end = "[^a-z]" if len(word) <= _SHORT else ""
-            patterns.append(f"(?:{before}{loose(word)}|[a-z]{word[0].upper()}{loose(word[1:])}){end}")
+            first, rest = word[0].upper(), word[1:]
+            # A hump after a capital, as in XMLInn, goes on in small letters: XINN is one word.
+            patterns.append(f"(?:{before}{loose(word)}|[a-z]{first}{loose(rest)}|[A-Z]{first}{rest}){end}")
         elif "\u0430" <= word[0] <= "\u0451":
             hump = exact(word[0].upper()) + loose(word[1:])
             patterns.append(f"(?:{_NO_RUSSIAN_LETTER}{loose(word)}|{_RUSSIAN_LETTER}{hump})")
