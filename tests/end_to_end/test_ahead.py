@@ -143,7 +143,7 @@ def test_a_suite_beside_one_that_is_refused_leaves_nothing(eager, parity_rows):
     eager.rows(parity_rows(500))
     eager.write("bad.jsonl", "{}\n")
     eager("run", "eager", "toy", "--rows", "bad.jsonl", code=2)
-    assert asked(eager) == 500 and stored(eager) == []
+    assert asked(eager) == 0 and stored(eager) == []
 
 
 def test_an_interrupt_before_the_plan_is_fixed_ends_with_130_and_leaves_nothing(eager, parity_rows):

@@ -80,7 +80,9 @@ def run(
     with ExitStack() as stack:
         prepared: list[Prepared] = []
         for request in requests:
-            one = prepare(request, environment, ahead=suite_jobs == 1 and not fail_fast)
+            # The last one only: by then no other can be refused, and nobody's time is lost.
+            ahead = request is requests[-1] and suite_jobs == 1 and not fail_fast
+            one = prepare(request, environment, ahead=ahead)
             stack.callback(_close, one)
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])
