@@ -23,13 +23,14 @@ from hypothesis import strategies as st
 
 from yb_eval import UsageError
 from yb_eval.targets import Settings
+from yb_eval.targets.waiting import retry_after
 from yb_eval.targets.wire import NotJson
 from yb_eval_decision.answers import ChoiceAnswer, NoAnswer, NoulAnswer
 from yb_eval_decision.backends.addresses import Address, address
 from yb_eval_decision.backends.base import Limits, Request, Response
 from yb_eval_decision.backends.bodies import decode_body
 from yb_eval_decision.backends.opening import open_backend
-from yb_eval_decision.backends.pacing import Breaker, Pace, Turns, retry_after
+from yb_eval_decision.backends.pacing import Breaker, Pace, Turns
 from yb_eval_decision.backends.systemone import SystemOneBackend
 from yb_eval_decision.questions import Choice, Noul, Question, Score
 

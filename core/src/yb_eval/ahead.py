@@ -18,7 +18,7 @@ _IN_MEMORY = 16 << 20
 
 
 class OutcomesAhead:
-    """Collects the shards of a run before it is known whether there will be a run; see `yb_eval.datasets.Ahead`.
+    """Collects the shards of a run before it is known whether there will be a run; see `datasets/block_work.py`.
 
     `folder` is where a file may be made. Close it when the run has ended.
     """

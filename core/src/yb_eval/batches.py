@@ -53,7 +53,7 @@ class OutcomeBatch(Sequence[Outcome]):
     of one outcome alone, or of none. Outcomes are made when they are looked at, and once.
     """
 
-    __slots__ = ("_counts", "_made", "ids", "kinds", "which")
+    __slots__ = ("_counted", "_counts", "_made", "ids", "kinds", "which")
 
     def __init__(self, ids: Sequence[str], kinds: Sequence[Outcome], which: Sequence[int]) -> None:
         if len(ids) != len(which):
@@ -63,6 +63,7 @@ class OutcomeBatch(Sequence[Outcome]):
         self.which = which
         self._made: list[Outcome] | None = None
         self._counts: Counter[int] | None = None
+        self._counted: list[tuple[Outcome, int]] | None = None
 
     def __len__(self) -> int:
         return len(self.which)
@@ -96,8 +97,10 @@ class OutcomeBatch(Sequence[Outcome]):
 
     def counted(self) -> Sequence[tuple[Outcome, int]]:
         """Each kind and how many outcomes are of it, those of none left out: all that a count needs to see."""
-        counts = self.counts
-        return [(kind, counts[index]) for index, kind in enumerate(self.kinds) if index in counts]
+        if self._counted is None:
+            counts = self.counts
+            self._counted = [(kind, counts[index]) for index, kind in enumerate(self.kinds) if index in counts]
+        return self._counted
 
     def part(self, kinds: Collection[int]) -> OutcomeBatch:
         """The outcomes of these kinds (indices), in order."""

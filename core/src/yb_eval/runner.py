@@ -144,10 +144,7 @@ def _replayed(prepared: Prepared, log: PartialLog) -> tuple[States, list[str], i
                 outcomes.append(decode(line))
             except ValueError as error:
                 raise StoreError(str(error), where=f"{log.path}:{number}", hint="run it anew") from error
-        try:
-            states = fold.add(states, outcomes)
-        except Exception as error:
-            raise EvaluationError(f"a metric failed: {describe(error)}") from error
+        states = fold.add(states, outcomes)
         ids += [outcome.id for outcome in outcomes[:: fold.repeats]]
         wrong += sum(outcome.correct is False for outcome in outcomes)
     return states, ids, wrong

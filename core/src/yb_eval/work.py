@@ -49,11 +49,17 @@ class Fold:
         )
 
     def add(self, states: States, outcomes: Sequence[Outcome]) -> States:
-        """Folds outcomes that stand as the log has them: the repeats of a sample one after another."""
-        for repeat, row in enumerate(states.each):
-            part = outcomes if self.repeats == 1 else outcomes[repeat :: self.repeats]
-            states.each[repeat] = [metric.add(state, part) for metric, state in zip(self.each, row, strict=True)]
-        states.across = [m.add(state, outcomes) for m, state in zip(self.across, states.across, strict=True)]
+        """Folds outcomes that stand as the log has them: the repeats of a sample one after another.
+
+        Raises `EvaluationError` for a metric that fails.
+        """
+        try:
+            for repeat, row in enumerate(states.each):
+                part = outcomes if self.repeats == 1 else outcomes[repeat :: self.repeats]
+                states.each[repeat] = [metric.add(state, part) for metric, state in zip(self.each, row, strict=True)]
+            states.across = [m.add(state, outcomes) for m, state in zip(self.across, states.across, strict=True)]
+        except Exception as error:
+            raise EvaluationError(f"a metric failed: {describe(error)}") from error
         return states
 
     def merge(self, left: States, right: States) -> States:
@@ -77,10 +83,7 @@ class BatchWork:
         runs = [self._evaluate(samples, repeat) for repeat in range(self.fold.repeats)]
         outcomes = runs[0] if len(runs) == 1 else [outcome for group in zip(*runs, strict=True) for outcome in group]
         log = encode_all(outcomes)
-        try:
-            states = self.fold.add(self.fold.start(), outcomes)
-        except Exception as error:
-            raise EvaluationError(f"a metric failed: {describe(error)}") from error
+        states = self.fold.add(self.fold.start(), outcomes)
         wrong = sum(times * sum(o.correct is False for o in part) for part, times in alike(outcomes))
         return Shard(log, states, len(outcomes), wrong)
 

@@ -49,22 +49,27 @@ def decode(block: bytes) -> Rows:
 def columns(block: bytes, wanted: Mapping[str, Any]) -> Columns:
     """The values of the keys `wanted` in the rows of such a block; `wanted` says what stands where a row has none. No row
     has any other key."""
-    made: Columns = {name: [] for name in wanted}
+    made: Columns = {}
     for rows in map(_loads, _pieces(block)):
-        for name, values in aligned(rows, wanted, _alike(rows)).items():
-            made[name] += values
+        extend(made, _aligned(rows, wanted, _alike(rows)))
     return made
 
 
-def aligned(rows: Rows, wanted: Mapping[str, Any], known: Columns | None) -> Columns:
+def extend(columns: Columns, more: Columns) -> None:
+    """Puts the values of further rows behind those of `columns`, which may have none yet."""
+    for name, values in more.items():
+        columns.setdefault(name, []).extend(values)
+
+
+def _aligned(rows: Rows, wanted: Mapping[str, Any], known: Columns | None) -> Columns:
     """`columns` of rows that have been decoded, where the values of some keys may be known already."""
     made: Columns = {}
     for name, default in wanted.items():
-        values = known.get(name, ()) if known is not None else None
+        values = known.get(name, []) if known is not None else None
         if values is None or 0 < len(values) < len(rows):
             made[name] = [row.get(name, default) for row in rows]
         else:
-            made[name] = list(values) or [default] * len(rows)
+            made[name] = values or [default] * len(rows)
     return made
 
 
@@ -169,17 +174,18 @@ class BlockCheck:
     def __call__(self, block: bytes, wanted: Mapping[str, Any] | None = None) -> CheckedBlock | None:
         """The block, if it is entirely right and plain; with the columns `wanted`, as `columns` gives them."""
         ids: list[str] = []
-        made: Columns | None = None if wanted is None else {name: [] for name in wanted}
+        made: Columns = {}
         for lines in _pieces(block):
             rows = _plain(lines)
-            found = self._columns(lines, rows) if rows is not None else None
-            if rows is None or found is None:
+            if rows is None:
+                return None
+            found = self._columns(lines, rows)
+            if found is None:
                 return None
             ids += found["id"]
-            if made is not None and wanted is not None:
-                for name, values in aligned(rows, wanted, found).items():
-                    made[name] += values
-        return CheckedBlock(len(ids), IdColumn.of(ids), made)
+            if wanted is not None:
+                extend(made, _aligned(rows, wanted, found))
+        return CheckedBlock(len(ids), IdColumn.of(ids), None if wanted is None else made)
 
     def _columns(self, lines: bytes, rows: Rows) -> Columns | None:
         """The values of every key that occurs, in the order of the rows that have it; `None` if anything is wrong."""

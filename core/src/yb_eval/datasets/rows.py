@@ -17,7 +17,7 @@ from attrs import define, evolve, field, frozen
 from yb_eval.collecting import seldom
 from yb_eval.datasets.batch import BATCH_BYTES, Batch, Checked, RowDecoder, batches
 from yb_eval.datasets.block_work import Ahead, BlockWork
-from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns, decode
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns, decode, extend
 from yb_eval.datasets.exact import field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
@@ -224,14 +224,8 @@ class _Check:
             self._ids.add_many(taken.ids, number)
             self._count += taken.count
             if self._still_few(len(block)) and self._by_block and taken.columns is not None:
-                self._keep(taken.columns)
-
-    def _keep(self, columns: Columns) -> None:
-        if self._kept_columns is None:
-            self._kept_columns = columns
-        else:
-            for name, values in columns.items():
-                self._kept_columns[name] += values
+                self._kept_columns = self._kept_columns or {}
+                extend(self._kept_columns, taken.columns)
 
     def _taken(
         self, check: BlockCheck, blocks: Iterator[tuple[int, bytes]]

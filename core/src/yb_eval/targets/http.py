@@ -7,8 +7,6 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +21,7 @@ from yb_eval.targets.deadline import DeadlineTransport
 from yb_eval.targets.failures import clip, failed, quoted
 from yb_eval.targets.secrets import HTTP_HEADERS, MASK, Masker, secret_name
 from yb_eval.targets.settings import Settings
+from yb_eval.targets.waiting import retry_after
 from yb_eval.targets.wire import NotJson, decode, encode, mismatch
 
 Request = Mapping[str, Any]
@@ -155,7 +154,8 @@ class HttpTarget:
         if not 200 <= status <= 299:
             moved = f", moved to {_shown(_joined(self._url, headers['location']))}" if "location" in headers else ""
             again = status == 429 or status >= 500
-            raise _Failed(f"HTTP {status}{moved}: {shown}", again=again, after=_retry_after(headers) if again else None)
+            after = retry_after(headers.get("retry-after"), time.time()) if again else None
+            raise _Failed(f"HTTP {status}{moved}: {shown}", again=again, after=after)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind and kind != "application/json" and not kind.endswith("+json"):
             raise _Failed(f"answered {kind}, not application/json: {shown}")
@@ -259,17 +259,3 @@ def _more_headers(text: str) -> dict[str, str]:
         if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum() or name.lower() in _OURS:
             raise UsageError(f"{name!r} cannot be set", where=HTTP_HEADERS, hint=hint)
     return {name.lower(): value for name, value in headers.items()}
-
-
-def _retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds to wait: Retry-After is either a number of them or a date (RFC 9110, section 10.2.3)."""
-    text = headers.get("retry-after", "").strip()
-    if text.isdecimal() and len(text) < 12:
-        return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - time.time())

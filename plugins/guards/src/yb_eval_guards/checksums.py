@@ -107,7 +107,7 @@ def snils_check(body: str) -> str:
 
     The rule is defined for bodies above 001001998 only; `snils_valid` refuses the others.
     """
-    return f"{_weighted(_body(body, 9), _SNILS_WEIGHTS) % 101 % 100:02d}"
+    return f"{_snils_number(_body(body, 9)):02d}"
 
 
 def snils_valid(digits: str) -> bool:
@@ -116,12 +116,16 @@ def snils_valid(digits: str) -> bool:
 
 
 def snils_holds(digits: str) -> bool:
-    return int(digits[9:]) == _weighted(digits, _SNILS_WEIGHTS) % 101 % 100 and int(digits[:9]) > _SNILS_FIRST_CHECKED
+    return int(digits[9:]) == _snils_number(digits) and int(digits[:9]) > _SNILS_FIRST_CHECKED
+
+
+def _snils_number(digits: str) -> int:
+    return _weighted(digits, _SNILS_WEIGHTS) % 101 % 100
 
 
 def ogrn_check(body: str) -> str:
     """Return the check digit of an OGRN for its first 12 digits. ValueError if `body` is not 12 digits."""
-    return str(int(_body(body, 12)) % 11 % 10)
+    return _register_digit(_body(body, 12), 11)
 
 
 def ogrn_valid(digits: str) -> bool:
@@ -130,7 +134,11 @@ def ogrn_valid(digits: str) -> bool:
 
 
 def ogrn_holds(digits: str) -> bool:
-    return digits[0] in "15" and int(digits[12]) == int(digits[:12]) % 11 % 10
+    return digits[0] in "15" and digits[12] == _register_digit(digits[:12], 11)
+
+
+def _register_digit(body: str, modulus: int) -> str:
+    return str(int(body) % modulus % 10)
 
 
 def ogrnip_check(body: str) -> str:
@@ -139,7 +147,7 @@ def ogrnip_check(body: str) -> str:
     The last digit of the remainder by 13: python-stdnum 2.2 compares the whole remainder and so refuses the valid
     numbers whose remainder is 10, 11 or 12, which is why this one is our own.
     """
-    return str(int(_body(body, 14)) % 13 % 10)
+    return _register_digit(_body(body, 14), 13)
 
 
 def ogrnip_valid(digits: str) -> bool:
@@ -148,7 +156,7 @@ def ogrnip_valid(digits: str) -> bool:
 
 
 def ogrnip_holds(digits: str) -> bool:
-    return digits[0] == "3" and int(digits[14]) == int(digits[:14]) % 13 % 10
+    return digits[0] == "3" and digits[14] == _register_digit(digits[:14], 13)
 
 
 def _luhn_sum(digits: str) -> int:

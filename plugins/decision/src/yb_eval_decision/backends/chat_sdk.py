@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from yb_eval import UsageError
 from yb_eval.targets.failures import failed
+from yb_eval.targets.waiting import retry_after
 from yb_eval_decision.backends.addresses import Address
 from yb_eval_decision.backends.chat import ChatBackend, Completion, Prompt, Unstructured, unstructured
 from yb_eval_decision.backends.http import certificates, error_in_answer, refused
-from yb_eval_decision.backends.pacing import Pace, retry_after
+from yb_eval_decision.backends.pacing import Pace
 from yb_eval_decision.backends.remote import Failed
 
 #: A server of one's own may want no key; the SDKs want one.

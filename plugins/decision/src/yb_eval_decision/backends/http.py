@@ -20,11 +20,12 @@ from yb_eval.digest import finite_json, identifiable, identify
 from yb_eval.errors import printable, shorten
 from yb_eval.targets import mask
 from yb_eval.targets.failures import failed, quoted
+from yb_eval.targets.waiting import retry_after
 from yb_eval.targets.wire import NotJson
 from yb_eval_decision.backends.addresses import Address
 from yb_eval_decision.backends.base import Limits, Price, Request
 from yb_eval_decision.backends.bodies import decode_body
-from yb_eval_decision.backends.pacing import Pace, retry_after
+from yb_eval_decision.backends.pacing import Pace
 from yb_eval_decision.backends.remote import Failed, Prepared, RemoteBackend, Reply
 
 #: What a fingerprint has for the way this package speaks a wire; it rises when the same request is written otherwise.

@@ -8,8 +8,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Self
 
 from attrs import evolve, field, frozen
@@ -78,20 +76,6 @@ class Pace:
         share = int(sha256_hex(body + attempt.to_bytes(4, "big"))[:8], 16) / 0xFFFFFFFF
         grown = self.backoff * 2.0 ** min(attempt - 1, 32)
         return min(max(grown * (0.5 + 0.5 * share), asked or 0.0), self.longest_wait)
-
-
-def retry_after(text: str | None, now: float) -> float | None:
-    """Seconds to wait that a Retry-After header asks for: a number of them or a date (RFC 9110, section 10.2.3)."""
-    text = (text or "").strip()
-    if text.isascii() and text.isdecimal() and len(text) < 12:
-        return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - now)
 
 
 class Breaker:
