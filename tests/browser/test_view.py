@@ -108,6 +108,12 @@ def visit(browser: Any) -> Iterator[Visit]:
     assert heard == []
 
 
+def follow(page: Any, control: Any) -> None:
+    """Clicks what leads to another page and waits until that one is loaded: counting elements does not wait."""
+    with page.expect_navigation():
+        control.click()
+
+
 def photograph(page: Any, name: str) -> None:
     folder = os.environ.get("YB_EVAL_SCREENSHOTS")
     if folder:
@@ -148,19 +154,19 @@ def test_the_list_leads_to_a_run_and_back(visit: Visit, site: Served) -> None:
     assert page.title() == "Runs - yb-eval"
     row = page.locator(".runs tbody tr", has_text=site.ids["passing"][:12])
     assert "pass" in row.inner_text() and "python:mine:guard" in row.inner_text()
-    row.locator("a").click()
+    follow(page, row.locator("a"))
     assert page.locator("h1").inner_text() == "Pass"
     assert page.locator("#table tr.row").count() > 5
-    page.get_by_role("link", name="Runs").click()
+    follow(page, page.get_by_role("link", name="Runs"))
     assert page.locator("h1").inner_text().startswith("Runs")
 
 
 def test_filters_are_links_that_say_which_is_chosen(visit: Visit, site: Served) -> None:
     page = visit(site)
     filters = page.get_by_label("Filters")
-    filters.get_by_role("link", name="triage", exact=True).click()
+    follow(page, filters.get_by_role("link", name="triage", exact=True))
     assert page.locator(".runs tbody tr").count() == 3
-    filters.get_by_role("link", name="fail", exact=True).click()
+    follow(page, filters.get_by_role("link", name="fail", exact=True))
     assert page.locator(".runs tbody tr").count() == 1
     assert filters.locator("[aria-current]").all_inner_texts() == ["triage", "fail"]
 
@@ -175,7 +181,7 @@ def test_two_runs_of_a_suite_are_ticked_and_compared(visit: Visit, site: Served)
     assert page.locator("#chosen").inner_text() == "Tick one more run of that suite."
     box("guards 4").check()
     assert box("guards 5").is_disabled() and button.is_enabled()
-    button.click()
+    follow(page, button)
     assert f"before={site.ids['guards 4']}&after={site.ids['guards 8']}" in page.url
     assert page.locator(".tile.fixed b").inner_text() == "8"
 
@@ -185,7 +191,7 @@ def test_a_changed_sample_leads_to_its_row_in_the_run(visit: Visit, site: Served
     page.get_by_text("Fixed and changed (8)").click()
     link = page.locator(".flips a").first
     name = link.inner_text()
-    link.click()
+    follow(page, link)
     page.wait_for_selector("#table tr.panel")
     assert page.url.startswith(f"{site.url}/runs/{site.ids['guards 8']}#sample=")
     assert page.locator("#table tr.row .open").all_inner_texts() == [name]
@@ -193,18 +199,18 @@ def test_a_changed_sample_leads_to_its_row_in_the_run(visit: Visit, site: Served
 
 def test_trends_lead_to_runs_and_comparisons(visit: Visit, site: Served) -> None:
     page = visit(site)
-    page.locator(".overview-card", has_text="guards").click()
+    follow(page, page.locator(".overview-card", has_text="guards"))
     assert page.locator("h2").first.inner_text() == "guards builtin"
     said = page.locator("svg.trend").first.get_attribute("aria-label")
     assert said.startswith("precision: 8 runs, from ") and "gate >= 0.98" in said
-    page.get_by_role("link", name=f"compare {site.ids['guards 8'][:12]} with the run before").click()
+    follow(page, page.get_by_role("link", name=f"compare {site.ids['guards 8'][:12]} with the run before"))
     assert page.locator(".side").count() == 2
     assert site.ids["guards 7"][:12] in page.locator(".side").first.inner_text()
 
 
 def test_a_run_leads_to_its_comparison_with_the_one_before(visit: Visit, site: Served) -> None:
     page = visit(site, paths(site.ids)["run"])
-    page.get_by_role("link", name="Compare with the run before").click()
+    follow(page, page.get_by_role("link", name="Compare with the run before"))
     assert f"before={site.ids['guards 7']}" in page.url and page.locator(".tile").count() == 4
 
 
@@ -237,7 +243,7 @@ def test_dark_and_light_follow_the_system_and_the_choice_goes_with_the_reader(vi
     light.locator("#theme").click()
     light.locator("#theme").click()
     assert light.locator("#theme").inner_text() == "Theme: dark" and light.evaluate(back) == black
-    light.get_by_role("link", name="Trends").click()
+    follow(light, light.get_by_role("link", name="Trends"))
     assert light.locator("#theme").inner_text() == "Theme: dark" and light.evaluate(back) == black
 
 
@@ -295,7 +301,7 @@ def test_a_damaged_run_says_which_object_and_the_rest_goes_on(visit: Visit, own_
     row = page.locator(".runs tr.damaged")
     assert row.count() == 1 and path.name in row.inner_text()
     photograph(page, "damaged-list")
-    row.locator("a").click()
+    follow(page, row.locator("a"))
     assert page.locator("h1").inner_text() == "It does not verify" and path.name in page.locator("main").inner_text()
     photograph(page, "damaged-run")
     page.get_by_role("link", name="All runs").click()
