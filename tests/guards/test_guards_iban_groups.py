@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from string import ascii_uppercase, digits
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stdnum import numdb
 
 from yb_eval_guards import Scanner
 from yb_eval_guards.checksums import iban_check, iban_valid
+from yb_eval_guards.detectors.iban import iban_forms
 from yb_eval_guards.engine._hyperscan import available
+from yb_eval_guards.features import _ibans
 
 # The examples of the IBAN registry.
 IBANS = [
@@ -101,3 +107,30 @@ def test_a_belgian_iban_needs_its_national_check_and_no_bank_that_is_known(body:
     check = (body % 97 or 97) + off
     bban = f"{body:010d}{check - 97 if check > 97 else check:02d}"
     assert iban_valid(f"BE{iban_check('BE', bban)}{bban}") is (off == 0)
+
+
+def _national(country: str) -> st.SearchStrategy[str]:
+    """IBANs of the structure that the registry gives for a country; few pass the country's own checks as well."""
+    structure = re.findall(r"([0-9]+)!([nac])", numdb.get("iban").info(country)[0][1]["bban"])
+    letters = {"n": digits, "a": ascii_uppercase, "c": digits + ascii_uppercase}
+    parts = [st.text(alphabet=letters[kind], min_size=int(size), max_size=int(size)) for size, kind in structure]
+    return st.tuples(*parts).map("".join).map(lambda bban: country + iban_check(country, bban) + bban)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(iban_forms())).flatmap(_national))
+def test_the_ibans_of_every_country_are_announced(scanners: list[Scanner], iban: str) -> None:
+    form = iban_forms()[iban[:2]]
+    assert len(iban) == form.length and (iban[2:].isdigit() or not form.digits)
+    if iban_valid(iban):
+        for scanner in scanners:
+            assert [finding.value for finding in scanner.scan(f"pay {iban} now")] == [iban]
+    else:
+        pattern = re.compile(_ibans().encode())
+        assert pattern.search(f" {iban} ".encode())
+
+
+def test_a_hexadecimal_id_that_begins_like_an_iban_of_digits_alone_is_not_looked_at_again() -> None:
+    pattern = re.compile(_ibans().encode())
+    assert not pattern.search(b" span=be12abcdef012345 de44a00000000000000000 ")
+    assert pattern.search(b" span=ad12345678abcdef0123 ")  # Andorra's have letters

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yb_eval_guards.detectors import layouts
-from yb_eval_guards.detectors.digits import split
+from yb_eval_guards.detectors.digits import Digits, joined, standing, stretches
 from yb_eval_guards.detectors.layouts import MAX_DIGITS, MIN_DIGITS, Part, layout_of, parts
 
 SEPARATORS = [" ", "-", ".", "\n", "\t", "\r\n", "-\n", " - ", "\n ", "   "]
@@ -46,18 +46,32 @@ def chains(draw: st.DrawFn, *, most: int = 24) -> str:
     return written
 
 
-def _worked_out(layout: str, labelled: bool) -> list[Part]:
-    return list(layouts._parts(layout, labelled))
+def _worked_out(layout: str, grouped: bool, labelled: bool) -> list[Part]:
+    return list(layouts._parts(layout, grouped, labelled))
+
+
+def _numbers(text: str, *, labelled: bool) -> list[Digits]:
+    """Every number a text may hold, whatever its checksum."""
+    found = []
+    for place, end in stretches(text):
+        stretch = text[place:end]
+        digits = joined(stretch)
+        for part in parts(layout_of(stretch), True, labelled):
+            number = standing(text, place, part, digits)
+            if number is not None:
+                found.append(number)
+    return found
 
 
 @settings(max_examples=400, deadline=None)
-@given(chains(), st.booleans())
-def test_what_is_remembered_is_what_would_be_worked_out(written: str, labelled: bool) -> None:
+@given(chains(), st.booleans(), st.booleans())
+def test_what_is_remembered_is_what_would_be_worked_out(written: str, grouped: bool, labelled: bool) -> None:
     layout = layout_of(written)
-    expected = _worked_out(layout, labelled)
-    assert list(parts(layout, labelled=labelled)) == expected
-    assert list(parts(layout, labelled=labelled)) == expected  # remembered by now, where it is short
-    assert set(parts(layout, labelled=False)) <= set(parts(layout, labelled=True))
+    expected = _worked_out(layout, grouped, labelled)
+    assert list(parts(layout, grouped, labelled)) == expected
+    assert list(parts(layout, grouped, labelled)) == expected  # remembered by now, where it is short
+    assert set(parts(layout, False, labelled)) <= set(parts(layout, True, False)) <= set(parts(layout, True, True))
+    assert all(not part.shape for part in parts(layout, False, labelled))
 
 
 def test_a_layout_at_the_edge_of_what_is_remembered_is_read_like_any_other() -> None:
@@ -66,13 +80,13 @@ def test_a_layout_at_the_edge_of_what_is_remembered_is_read_like_any_other() -> 
         for cut in range(5):
             shorter = layout[: len(layout) - cut].rstrip()
             for labelled in (False, True):
-                assert list(parts(shorter, labelled=labelled)) == _worked_out(shorter, labelled)
+                assert list(parts(shorter, True, labelled)) == _worked_out(shorter, True, labelled)
 
 
 def test_only_short_layouts_are_remembered_and_not_without_end() -> None:
     before = layouts._known_parts.cache_info()
     assert before.maxsize is not None
-    list(parts(" ".join(repeat("0000", 1000)), labelled=True))
+    list(parts(" ".join(repeat("0000", 1000)), True, True))
     assert layouts._known_parts.cache_info().currsize == before.currsize
 
 
@@ -80,22 +94,24 @@ def test_only_short_layouts_are_remembered_and_not_without_end() -> None:
 @given(chains(), st.booleans())
 def test_a_part_names_its_characters_and_its_digits(written: str, labelled: bool) -> None:
     together = re.sub("[^0-9]", "", written)
-    for part in parts(layout_of(written), labelled=labelled):
+    for part in parts(layout_of(written), True, labelled):
         inside = written[part.start : part.end]
         assert re.sub("[^0-9]", "", inside) == together[part.first : part.last]
         assert inside[0].isdigit() and inside[-1].isdigit()
         assert MIN_DIGITS <= part.last - part.first <= MAX_DIGITS
         # A part is made of whole groups.
         assert not written[part.start - 1 : part.start].isdigit() and not written[part.end : part.end + 1].isdigit()
-        if part.shape not in {"single", "broken"}:
+        if not part.shape:
+            assert inside.isdigit()
+        elif part.shape not in {"single", "broken"}:
             assert part.shape == "-".join(str(len(group)) for group in re.findall("[0-9]+", inside))
 
 
 @settings(max_examples=300, deadline=None)
 @given(chains(), st.booleans(), st.sampled_from(["", "x", "card ", "\n", "д", "(", "0x"]))
-def test_numbers_in_groups_stand_where_their_digits_are(written: str, labelled: bool, before: str) -> None:
+def test_numbers_stand_where_their_digits_are(written: str, labelled: bool, before: str) -> None:
     text = f"{before}{written} ,"
-    for number in split(text, labelled=labelled):
+    for number in _numbers(text, labelled=labelled):
         assert re.sub("[^0-9]", "", text[number.start : number.end]) == number.digits
 
 
@@ -103,9 +119,15 @@ def test_numbers_in_groups_stand_where_their_digits_are(written: str, labelled: 
 @given(chains(), st.booleans())
 def test_other_digits_in_the_same_layout_are_split_alike(written: str, labelled: bool) -> None:
     def places(text: str) -> list[tuple[object, ...]]:
-        return [(n.start, n.end, n.shape, n.glued, n.continues) for n in split(text, labelled=labelled)]
+        return [(n.start, n.end, n.shape, n.glued, n.continues) for n in _numbers(text, labelled=labelled)]
 
     assert places(written) == places(layout_of(written)) == places(re.sub("[0-9]", "7", written))
+
+
+def test_a_stretch_may_hold_runs_and_chains_side_by_side() -> None:
+    stretch = "500100732259   4111 1111 1111 1111    12345678901234567890 1234567890"
+    found = [(stretch[part.start : part.end], part.shape) for part in parts(layout_of(stretch), True, False)]
+    assert found == [("500100732259", ""), ("1234567890", ""), ("4111 1111 1111 1111", "4-4-4-4")]
 
 
 @pytest.mark.parametrize(
@@ -129,12 +151,12 @@ def test_other_digits_in_the_same_layout_are_split_alike(written: str, labelled:
     ],
 )
 def test_unlabelled_groups_are_numbers_in_few_shapes(written: str, unlabelled: list[tuple[str, bool]]) -> None:
-    found = [(part.shape, part.continues) for part in parts(layout_of(written), labelled=False)]
+    found = [(part.shape, part.continues) for part in parts(layout_of(written), True, False)]
     assert found == unlabelled
 
 
 def test_a_label_makes_every_split_of_the_first_digits_a_number() -> None:
-    found = [(part.first, part.last, part.shape) for part in parts("00 0000 0000 00 00000", labelled=True)]
+    found = [(part.first, part.last, part.shape) for part in parts("00 0000 0000 00 00000", True, True)]
     assert found == [(0, 10, "2-4-4"), (0, 12, "2-4-4-2"), (0, 17, "2-4-4-2-5")]
 
 
@@ -162,8 +184,7 @@ def test_time_grows_with_a_chain_and_no_faster(unit: str) -> None:
         times = []
         for _ in range(4):
             started = time.process_time()
-            for _number in split(text, labelled=True):
-                pass
+            _numbers(text, labelled=True)
             times.append(time.process_time() - started)
         return min(times)
 

@@ -45,6 +45,7 @@ _SNILS_FIRST_CHECKED = 1_001_998
 _SNILS_WEIGHTS = (9, 8, 7, 6, 5, 4, 3, 2, 1)
 _INN10_WEIGHTS = (2, 4, 10, 3, 5, 9, 4, 6, 8)
 _INN12_WEIGHTS = ((7, 2, 4, 10, 3, 5, 9, 4, 6, 8), (3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8))
+_ZERO = ord("0")
 # Tables for `bytes.translate`: the value of each ASCII digit, and the digit sum of its double.
 _VALUES = bytes.maketrans(b"0123456789", bytes(range(10)))
 _LUHN_DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
@@ -161,7 +162,8 @@ def ogrnip_holds(digits: str) -> bool:
 
 def _luhn_sum(digits: str) -> int:
     codes = digits.encode()
-    return sum(codes[-1::-2].translate(_VALUES)) + sum(codes[-2::-2].translate(_LUHN_DOUBLED))
+    plain = codes[-1::-2]
+    return sum(plain) - _ZERO * len(plain) + sum(codes[-2::-2].translate(_LUHN_DOUBLED))
 
 
 def luhn_check(body: str) -> str:

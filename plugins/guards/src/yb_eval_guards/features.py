@@ -15,7 +15,7 @@ from .bytepatterns import exact, loose
 from .decoding import CAESAR_KEYS, caesar
 from .detectors.assignments import keyword_triggers
 from .detectors.context import HEX_LETTERS, load_labels
-from .detectors.iban import iban_lengths
+from .detectors.iban import iban_forms
 from .detectors.phrases import PhraseTable
 from .detectors.secrets import SecretRule
 from .engine import FeaturePattern
@@ -86,12 +86,21 @@ def _runs(of: Sequence[str]) -> str:
 def _ibans() -> str:
     """Return the pattern of what begins with the code of a country that has IBANs, in either case, and is as long as the
     shortest. The first four characters after the check digits stand together."""
+    forms = iban_forms()
+    more = min(form.length for form in forms.values()) - 8
+    alternatives = []
+    # Where a country's IBANs have no letters, hexadecimal ids that begin with its code are none.
+    for digits, char in ((True, "[0-9]"), (False, "[A-Za-z0-9]")):
+        countries = _either_cases(sorted(country for country, form in forms.items() if form.digits is digits))
+        alternatives.append(f"(?:{countries})[0-9]{{2}}[ .\\-\\n]?{char}{{4}}(?:[ .\\-\\n]?{char}){{{more}}}")
+    return f"[^A-Za-z0-9](?:{'|'.join(alternatives)})"
+
+
+def _either_cases(countries: Sequence[str]) -> str:
     seconds: dict[str, str] = {}
-    for country in sorted(iban_lengths()):
+    for country in countries:
         seconds[country[0]] = seconds.get(country[0], "") + country[1] + country[1].lower()
-    countries = "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
-    more = min(iban_lengths().values()) - 8
-    return f"[^A-Za-z0-9](?:{countries})[0-9]{{2}}[ .\\-\\n]?[A-Za-z0-9]{{4}}(?:[ .\\-\\n]?[A-Za-z0-9]){{{more}}}"
+    return "|".join(f"[{first}{first.lower()}][{second}]" for first, second in seconds.items())
 
 
 _RUSSIAN_LETTER = r"(?:\xd0[\x81\x90-\xbf]|\xd1[\x80-\x8f\x91])"

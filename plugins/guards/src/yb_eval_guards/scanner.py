@@ -199,14 +199,21 @@ class Scanner:
         budgets: dict[int, int] = {}
         seen = self._engine.seen(_joined(texts))
         work: list[_Reading] = []
-        for row in range(len(texts)) if self._custom is not None else seen:
-            features = seen.get(row, 0)
-            plan = self._plan(features)
-            if self._custom is not None or plan.reads_on:
+        if self._custom is not None:
+            work += [_Reading(row, View(text), seen.get(row, 0)) for row, text in enumerate(texts)]
+            seen = {}
+        plans = self._plans
+        for row, features in seen.items():
+            plan = plans.get(features) or self._plan(features)
+            if plan.reads_on:
                 work.append(_Reading(row, View(texts[row]), features))
             elif plan.detectors:
                 view = View(texts[row])
-                found[row] = [finding for detector in plan.detectors for finding in detector.find(view, features)]
+                findings: list[Finding] = []
+                for detector in plan.detectors:
+                    findings += detector.find(view, features)
+                if findings:
+                    found[row] = findings
         while work:
             readings: list[_Reading] = []
             for reading in work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Protocol
 
 from ..finding import Finding, Strength
@@ -20,8 +20,8 @@ class Detector(Protocol):
     announced_by: int
     """The feature bits one of which is in every view that holds something for it."""
 
-    def find(self, view: View, features: int) -> Iterator[Finding]:
-        """Yield what the view holds, of both strengths, in any order; findings may overlap."""
+    def find(self, view: View, features: int) -> Iterable[Finding]:
+        """Return what the view holds, of both strengths, in any order; findings may overlap."""
         ...
 
 

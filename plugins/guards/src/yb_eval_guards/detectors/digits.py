@@ -7,28 +7,20 @@ a decimal, of a hash, of a UUID, of a hexadecimal literal, of a longer number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .layouts import MAX_DIGITS, MIN_DIGITS, layout_of, parts
+from .layouts import MIN_DIGITS, Part
 
-__all__ = ["Digits", "contiguous", "split"]
+__all__ = ["Digits", "joined", "standing", "stretches"]
 
-_RUN = re.compile(f"[0-9]{{{MIN_DIGITS},}}")
+# It begins with one character of a class, which is looked for faster than a repetition.
+_STRETCH = re.compile(f"[0-9][0-9 \\-.\\t\\n\\r]{{{MIN_DIGITS - 1},}}")
 _TOKEN_BEFORE = re.compile(r"[A-Za-z0-9]*\Z")
 _TOKEN_AFTER = re.compile(r"[A-Za-z0-9]*")
 _TOKEN_LIMIT = 48
 _HEX_ONLY = re.compile(r"(?:0[xX])?[0-9a-fA-F]*\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _UUID_SIZE = 36
-
-
-Passes = Callable[[str], bool]
-"""Tells of 10 to 19 digits whether they may be a number at all: asked first, since most runs of digits are none."""
-
-
-def _any(digits: str) -> bool:
-    return True
 
 
 class Digits(NamedTuple):
@@ -71,21 +63,30 @@ def _token(text: str, start: int, end: int) -> tuple[str, str]:
     return (left.group() if left else ""), (right.group() if right else "")
 
 
-def contiguous(text: str, passes: Passes = _any) -> Iterator[Digits]:
-    """Yield the runs of 10 to 19 digits that pass and may be a number of their own."""
-    for match in _RUN.finditer(text):
-        start, end = match.span()
-        if end - start > MAX_DIGITS or not passes(match.group()):
-            continue
-        if _part_of_decimal(text, start, end) or _part_of_uuid(text, start, end):
-            continue
-        glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
-        if glued:
-            left, right = _token(text, start, end)
-            token = left + right
-            if token and (_HEX_ONLY.match(token) or left[-2:] in {"0x", "0X"}):
-                continue
-        yield Digits(start, end, match.group(), glued=glued, continues=_in_chain(text, start, end))
+def stretches(text: str) -> list[tuple[int, int]]:
+    """Return where digits and separators follow each other for long enough to be a number: every number lies in one."""
+    return [match.span() for match in _STRETCH.finditer(text)]
+
+
+def standing(text: str, place: int, part: Part, digits: str) -> Digits | None:
+    """Return the part of a stretch (which begins at `place` and has these digits) where it may be a number, for all that
+    touches it."""
+    start, end = place + part.start, place + part.end
+    if _part_of_uuid(text, start, end):
+        return None
+    glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
+    continues = part.continues
+    if not part.shape:
+        if _part_of_decimal(text, start, end) or (glued and _part_of_hex(text, start, end)):
+            return None
+        continues = _in_chain(text, start, end)
+    return Digits(start, end, digits[part.first : part.last], part.shape, glued, continues)
+
+
+def _part_of_hex(text: str, start: int, end: int) -> bool:
+    left, right = _token(text, start, end)
+    token = left + right
+    return bool(token and (_HEX_ONLY.match(token) or left[-2:] in {"0x", "0X"}))
 
 
 def _in_chain(text: str, start: int, end: int) -> bool:
@@ -95,24 +96,9 @@ def _in_chain(text: str, start: int, end: int) -> bool:
     return tied_before or (after[:1] == "-" and after[1:].isdigit())
 
 
-_CHAIN = re.compile(r"(?<![0-9])[0-9]{1,19}(?:[ \-.\t\n\r]{1,3}[0-9]{1,19})+(?![0-9])")
 _WITHOUT_SEPARATORS = str.maketrans("", "", " -.\t\n\r")
 
 
-def split(text: str, *, labelled: bool, passes: Passes = _any) -> Iterator[Digits]:
-    """Yield the numbers that are written in groups and pass; `labelled` as `layouts.parts` has it."""
-    for chain in _CHAIN.finditer(text):
-        place = chain.start()
-        if chain.end() - place <= MIN_DIGITS:
-            continue
-        written = chain.group()
-        together = written.translate(_WITHOUT_SEPARATORS)
-        for part in parts(layout_of(written), labelled=labelled):
-            digits = together[part.first : part.last]
-            if not passes(digits):
-                continue
-            start, end = place + part.start, place + part.end
-            if _part_of_uuid(text, start, end):
-                continue
-            glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
-            yield Digits(start, end, digits, part.shape, glued, part.continues)
+def joined(stretch: str) -> str:
+    """Return the digits of a stretch."""
+    return stretch.translate(_WITHOUT_SEPARATORS)

@@ -7,33 +7,42 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from string import ascii_uppercase
+from typing import NamedTuple
 
 from .. import checksums
 from ..finding import Finding
 from ..views import View
 from .base import report
 
-__all__ = ["IbanDetector", "iban_lengths"]
+__all__ = ["IbanDetector", "IbanForm", "iban_forms"]
 
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?=[ \-.\n]?[A-Za-z0-9])")
 _REST = re.compile(r"(?:[ \-.\n]?[A-Za-z0-9]){11,30}")
-_PART = re.compile(r"([0-9]+)!")
+_PART = re.compile(r"([0-9]+)!([nac])")
 _LONGEST = 34
 
 
+class IbanForm(NamedTuple):
+    """What a country's IBANs look like: how many characters they have in all, and whether all but the code are digits."""
+
+    length: int
+    digits: bool
+
+
 @cache
-def iban_lengths() -> dict[str, int]:
-    """Return the IBAN's total length for each country code that python-stdnum's registry knows."""
+def iban_forms() -> dict[str, IbanForm]:
+    """Return the form of the IBAN for each country code that python-stdnum's registry knows."""
     from stdnum import numdb  # imported late: loading it costs 30 ms
 
     registry = numdb.get("iban")
-    lengths = {}
+    forms = {}
     for pair in product(ascii_uppercase, repeat=2):
         country = "".join(pair)
         properties = registry.info(country)[0][1]
         if "bban" in properties:
-            lengths[country] = 4 + sum(int(size) for size in _PART.findall(properties["bban"]))
-    return lengths
+            sizes, kinds = zip(*_PART.findall(properties["bban"]), strict=True)
+            forms[country] = IbanForm(4 + sum(map(int, sizes)), set(kinds) == {"n"})
+    return forms
 
 
 class IbanDetector:
@@ -43,7 +52,7 @@ class IbanDetector:
 
     def __init__(self, *, feature: int) -> None:
         self.announced_by = feature
-        self._lengths = iban_lengths()
+        self._lengths = {country: form.length for country, form in iban_forms().items()}
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield the IBANs whose check digits, country and national structure hold."""

@@ -1,4 +1,4 @@
-"""How a number may be split into groups: which parts of a chain of groups can be numbers of their own.
+"""Where numbers may stand among digits and separators: runs of digits, and groups of them in the ways people split them.
 
 Only where digits and separators stand counts here, not which digits they are. The same few layouts occur again and again,
 so what has been worked out about a short one is remembered.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -21,10 +21,11 @@ _EVERY_DIGIT = str.maketrans("123456789", "000000000")
 
 
 class Part(NamedTuple):
-    """Some groups of a chain: its characters `start`..`end`, of all its digits those from `first` to `last`, ends exclusive.
+    """A part of a stretch: its characters `start`..`end`, of all its digits those from `first` to `last`, ends exclusive.
 
-    `shape` is the sizes of the groups, such as "3-3-3-2", or "single" for digits that stand one by one, or "broken" for a
-    run broken over two lines. `continues` says that the number seems to go on before or after the part.
+    `shape` is "" for a run without separators, else the sizes of the groups, such as "3-3-3-2", or "single" for digits that
+    stand one by one, or "broken" for a run broken over two lines. `continues` says that the groups before or after seem to
+    belong to the same number.
     """
 
     start: int
@@ -35,24 +36,50 @@ class Part(NamedTuple):
     continues: bool
 
 
-def layout_of(chain: str) -> str:
-    """Return a chain of groups with every digit as a 0."""
-    return chain.translate(_EVERY_DIGIT)
+def layout_of(text: str) -> str:
+    """Return the text with every digit as a 0."""
+    return text.translate(_EVERY_DIGIT)
 
 
-def parts(layout: str, *, labelled: bool) -> Iterable[Part]:
-    """Return the parts of a chain with this layout that may be numbers.
+def parts(layout: str, grouped: bool, labelled: bool) -> Iterable[Part]:
+    """Return the parts of a stretch of digits and separators with this layout that may be numbers: runs of 10 to 19 digits
+    and, with `grouped`, numbers split into groups.
 
     Without a label that is the shapes of cards (4-4-4-4, 4-6-5, broken over two lines, digit by digit) and of SNILS
     (3-3-3-2) only: any other split is too common in dates, tables and phones. With `labelled`, the first 10 to 19 digits
-    may be one as well, whatever the split.
+    of a chain of groups may be one as well, whatever the split.
     """
-    return _known_parts(layout, labelled) if len(layout) <= _SHORT else _parts(layout, labelled)
+    return (_known_parts if len(layout) <= _SHORT else _parts)(layout, grouped, labelled)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _known_parts(layout: str, labelled: bool) -> tuple[Part, ...]:
-    return tuple(_parts(layout, labelled))
+def _known_parts(layout: str, grouped: bool, labelled: bool) -> tuple[Part, ...]:
+    return tuple(_parts(layout, grouped, labelled))
+
+
+_RUN = re.compile(f"(?<!0)0{{{MIN_DIGITS},{MAX_DIGITS}}}(?!0)")
+_CHAIN = re.compile(rf"(?<!0)0{{1,{MAX_DIGITS}}}(?:(?:-\r\n |[ \-.\t\n\r]{{1,3}})0{{1,{MAX_DIGITS}}})+(?!0)")
+
+
+def _parts(layout: str, grouped: bool, labelled: bool) -> Iterator[Part]:
+    for pattern, read in ((_RUN, _run), (_CHAIN, partial(_chain, labelled=labelled)))[: 1 + grouped]:
+        place = passed = 0  # how far the layout has been read, and how many digits that were
+        for match in pattern.finditer(layout):
+            passed += layout.count("0", place, match.start())
+            place = match.start()
+            for part in read(match.group()):
+                yield Part(
+                    place + part.start,
+                    place + part.end,
+                    passed + part.first,
+                    passed + part.last,
+                    part.shape,
+                    part.continues,
+                )
+
+
+def _run(layout: str) -> Iterator[Part]:
+    yield Part(0, len(layout), 0, len(layout), "", False)
 
 
 _GROUP = re.compile("0+")
@@ -65,7 +92,10 @@ _SIZES = [chr(ord("0") + size) for size in range(MAX_DIGITS + 1)]
 _BROKEN_LINE = re.compile(r"-?\r?\n ?")
 
 
-def _parts(layout: str, labelled: bool) -> Iterator[Part]:
+def _chain(layout: str, labelled: bool) -> Iterator[Part]:
+    """Yield the parts of one chain of groups."""
+    if len(layout) <= MIN_DIGITS:
+        return
     spans = [match.span() for match in _GROUP.finditer(layout)]
     lengths = [end - start for start, end in spans]
     ends = [0, *accumulate(lengths)]

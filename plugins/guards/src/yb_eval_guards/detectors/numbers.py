@@ -7,7 +7,7 @@ kind that must be right as well) the number may stand alone, unless a word says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .. import checksums
@@ -16,7 +16,8 @@ from ..issuers import find_issuer
 from ..views import View
 from .base import report
 from .context import Label, Labels, load_labels
-from .digits import Digits, contiguous, split
+from .digits import Digits, joined, standing, stretches
+from .layouts import Part, layout_of, parts
 
 __all__ = ["NumberDetector"]
 
@@ -113,6 +114,10 @@ def _ogrnip(number: Digits, label: Label | None) -> _Verdict:
 _CARD_SHAPES = frozenset({"4-4-4-4", "4-4-4-4-1", "4-4-4-4-2", "4-4-4-4-3", "4-6-5", "4-6-4"})
 
 _LOOSE_SHAPES = frozenset({"single", "broken"})
+_ISSUED = ("checksum", "issuer")
+_FORMATTED = (*_ISSUED, "format")
+# A card of a known issuer beside a word for one: nothing is surer of a number.
+_SURE = 0.98
 
 
 def _pan(number: Digits, label: Label | None) -> _Verdict | None:
@@ -123,11 +128,11 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
             return None
         return _Verdict("pan", "unknown-issuer", ("checksum",), 0.2, "warn")
     formatted = number.shape in _CARD_SHAPES
-    evidence = ("checksum", "issuer", *(("format",) if formatted else ()))
+    evidence = _FORMATTED if formatted else _ISSUED
     if number.shape and not formatted and number.shape not in _LOOSE_SHAPES and not _labelled(number, label, "pan"):
         return None  # groups of any size say nothing without a word
     if _labelled(number, label, "pan"):
-        return _Verdict("pan", issuer.brand, (*evidence, "context"), 0.98, "deny")
+        return _Verdict("pan", issuer.brand, (*evidence, "context"), _SURE, "deny")
     other_number = label is not None and not formatted
     if other_number or number.continues or (number.shape and number.glued) or not (issuer.narrow or formatted):
         return _Verdict("pan", issuer.brand, evidence, 0.4, "warn")
@@ -147,15 +152,14 @@ _BY_LENGTH: dict[int, tuple[tuple[_Holds, _Weigh], ...]] = {
 } | dict.fromkeys((14, 16, 17, 18, 19), (_CARD,))
 
 
-class _Passed(dict[str, list[_Weigh]]):
-    """How to weigh the digits for which a checksum holds. A text's words are read for the few numbers among them only."""
-
-    def __call__(self, digits: str) -> bool:
-        passed = [weigh for holds, weigh in _BY_LENGTH[len(digits)] if holds(digits)]
-        if not passed or digits.count(digits[0]) == len(digits):
-            return False
-        self[digits] = passed
-        return True
+def _passing(digits: str) -> list[_Weigh]:
+    """Return how to weigh 10 to 19 digits for which a checksum holds: most hold none, and the words about them need not be
+    read."""
+    passing = []
+    for holds, weigh in _BY_LENGTH[len(digits)]:
+        if holds(digits):
+            passing.append(weigh)
+    return passing if passing and digits.count(digits[0]) != len(digits) else []
 
 
 class NumberDetector:
@@ -169,25 +173,50 @@ class NumberDetector:
         self.announced_by = runs | groups | labels
         self._table = load_labels() if table is None else table
 
-    def find(self, view: View, features: int) -> Iterator[Finding]:
-        """Yield the numbers whose checksum holds, each with the best reading of what it is."""
-        text, passed = view.text, _Passed()
-        numbers = list(contiguous(text, passed))
-        if features & (self._groups | self._labels):
-            numbers += split(text, labelled=bool(features & self._labels), passes=passed)
-        for number in numbers:
-            label = self._table.around(text, number.start, number.end, len(number.digits))
-            for weigh in passed[number.digits]:
-                verdict = weigh(number, label)
-                if verdict is not None and not (number.shape and verdict.evidence == ("checksum",)):
-                    yield report(
-                        view,
-                        number.start,
-                        number.end,
-                        type=verdict.type,
-                        kind=verdict.kind,
-                        value=number.digits,
-                        evidence=verdict.evidence,
-                        confidence=verdict.confidence,
-                        strength=verdict.strength,
-                    )
+    def find(self, view: View, features: int) -> list[Finding]:
+        """Return the numbers whose checksum holds, each with the best reading of what it is."""
+        text = view.text
+        grouped, labelled = bool(features & (self._groups | self._labels)), bool(features & self._labels)
+        found: list[Finding] = []
+        for place, end in stretches(text):
+            stretch = text[place:end]
+            digits = joined(stretch)
+            sure: Part | None = None
+            for part in parts(layout_of(stretch), grouped, labelled):
+                if sure is not None and sure.start <= part.start and part.end <= sure.end:
+                    continue  # the first groups of a number that is sure are no number of their own
+                passing = _passing(digits[part.first : part.last])
+                if not passing:
+                    continue
+                number = standing(text, place, part, digits)
+                if number is None:
+                    continue
+                for finding in self._weighed(view, number, passing):
+                    found.append(finding)
+                    if finding.confidence == _SURE:
+                        sure = part
+        return found
+
+    def _weighed(self, view: View, number: Digits, passing: list[_Weigh]) -> list[Finding]:
+        """Return what the words around a number say it is."""
+        label = self._table.around(view.text, number.start, number.end, len(number.digits))
+        found: list[Finding] = []
+        for weigh in passing:
+            verdict = weigh(number, label)
+            if verdict is None or (number.shape and verdict.evidence == ("checksum",)):
+                continue
+            type, kind, evidence, confidence, strength = verdict
+            found.append(
+                report(
+                    view,
+                    number.start,
+                    number.end,
+                    type=type,
+                    kind=kind,
+                    value=number.digits,
+                    evidence=evidence,
+                    confidence=confidence,
+                    strength=strength,
+                )
+            )
+        return found
