@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,3 +198,15 @@ def test_detectors_can_be_narrowed() -> None:
         scan(text, detectors=["card"])
     with pytest.raises(ValueError, match="unknown strength"):
         scan(text, strength="block")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("separator", [" ", "-", ".", "\u00a0"])
+@pytest.mark.parametrize("sizes", [(1, 4, 4, 4), (3, 3, 3, 3, 1), (5, 5, 3)])
+def test_a_register_number_in_groups_needs_its_own_word_whatever_other_words_say(
+    warn: Scanner, separator: str, sizes: tuple[int, ...]
+) -> None:
+    ends = list(accumulate(sizes))
+    written = separator.join("1027700132195"[end - size : end] for size, end in zip(sizes, ends, strict=True))
+    assert kinds(warn.scan(f"ОГРН {written}")) == ["ogrn"]
+    for before in ("", "card ", f"{INN} ", "the INN of the firm at "):
+        assert warn.scan(f"{before}{written}") == []

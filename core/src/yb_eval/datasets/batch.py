@@ -13,7 +13,6 @@ from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import Cells, Codec, RawRow
 from yb_eval.datasets.identity import check_id, check_tags, content_id
-from yb_eval.datasets.structure import structurer
 from yb_eval.model import Sample
 
 #: The bytes of rows at which a batch is closed, however few rows it has.
@@ -100,6 +99,8 @@ class RowDecoder:
     def _structure(self) -> Callable[[dict[str, Any]], Any] | None:
         if self.row is None:
             return None
+        from yb_eval.datasets.structure import structurer  # cattrs is not quick to import, and blocks do without
+
         return structurer(self.row, self.codec.cells, ignored=SAMPLE_FIELDS).structure
 
 

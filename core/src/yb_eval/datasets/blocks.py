@@ -120,6 +120,11 @@ class Field:
         )
 
 
+def field_names(row: Any) -> frozenset[str]:
+    """The fields of an attrs class that a row can fill."""
+    return frozenset(field.name for field in attrs.fields(row) if field.init)
+
+
 @lru_cache(maxsize=256)
 def plain_fields(row: type) -> Mapping[str, Field] | None:
     """The fields of an attrs class whose instances hold what the JSON says and nothing else; `None` for a class that

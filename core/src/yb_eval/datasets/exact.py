@@ -28,6 +28,7 @@ from cattrs.cols import (
 )
 from cattrs.gen import make_dict_structure_fn, override
 
+from yb_eval.datasets.blocks import field_names
 from yb_eval.datasets.faults import RowError, named, quoted
 from yb_eval.errors import nearest
 
@@ -132,11 +133,6 @@ def _attrs_class(kind: Any, converter: Converter) -> Hook:
         return inner(value, kind)
 
     return structure_class
-
-
-def field_names(row: Any) -> frozenset[str]:
-    """The fields of an attrs class that a row can fill."""
-    return frozenset(field.name for field in attrs.fields(row) if field.init)
 
 
 def class_hook(kind: Any, converter: Converter) -> Hook:

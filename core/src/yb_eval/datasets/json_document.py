@@ -12,7 +12,6 @@ from yb_eval.datasets import strict
 from yb_eval.datasets.faults import RowError, named, step
 from yb_eval.datasets.format import Cells, RawRow
 from yb_eval.datasets.source import Source
-from yb_eval.datasets.structure import structurer
 from yb_eval.errors import DatasetError
 
 SIZE_LIMIT = 8 * 2**20
@@ -76,6 +75,8 @@ class Document:
 
     def __call__(self, source: Source) -> DocumentReader:
         """Raises `DatasetError`, naming the JSON path, for a document that is not entirely right."""
+        from yb_eval.datasets.structure import structurer  # cattrs is not quick to import
+
         content = source.read(self.size_limit)
         bom = content.startswith(strict.BOM)
         if bom:

@@ -17,8 +17,7 @@ from attrs import define, evolve, field, frozen
 from yb_eval.collecting import seldom
 from yb_eval.datasets.batch import BATCH_BYTES, Batch, Checked, RowDecoder, batches
 from yb_eval.datasets.block_work import Ahead, BlockWork
-from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns, decode, extend
-from yb_eval.datasets.exact import field_names
+from yb_eval.datasets.blocks import SAMPLE_FIELDS, BlockCheck, CheckedBlock, Columns, decode, extend, field_names
 from yb_eval.datasets.faults import RowError
 from yb_eval.datasets.format import BlockReader, Format, RawRow, Reader
 from yb_eval.datasets.identity import IdCheck, OrdinalCounter, duplicates, hashes_of

@@ -19,7 +19,8 @@ from cattrs import (
 )
 from cattrs.errors import BaseValidationError
 
-from yb_eval.datasets.exact import Hook, class_hook, exact_converter, field_names
+from yb_eval.datasets.blocks import field_names
+from yb_eval.datasets.exact import Hook, class_hook, exact_converter
 from yb_eval.datasets.faults import RowError, step
 from yb_eval.datasets.format import Cells
 from yb_eval.errors import nearest

@@ -6,6 +6,8 @@ never needs a case flag or a Unicode mode, and both engines understand it alike.
 
 from __future__ import annotations
 
+from functools import cache
+
 __all__ = ["LETTER", "NOT_LETTER", "SEPARATOR", "exact", "loose", "utf8"]
 
 # One or more bytes of a letter or digit in text that has been lower-cased; every non-ASCII byte counts as a letter, and
@@ -26,6 +28,7 @@ def _bytes(raw: bytes) -> str:
     return "".join(f"\\x{byte:02x}" for byte in raw)
 
 
+@cache
 def utf8(char: str) -> str:
     """Return the escaped UTF-8 bytes of one character as a pattern, grouped when there are several."""
     raw = char.encode()
@@ -37,6 +40,7 @@ def exact(pattern: str) -> str:
     return pattern if pattern.isascii() else "".join([char if char.isascii() else utf8(char) for char in pattern])
 
 
+@cache
 def _either_case(char: str, *, leet: bool) -> str:
     if char.isascii():
         return f"[{char.lower()}{char.upper()}{_LEET.get(char.lower(), '') if leet else ''}]"

@@ -96,6 +96,15 @@ def _ibans() -> str:
     return f"[^A-Za-z0-9](?:{'|'.join(alternatives)})"
 
 
+def _sign_of_iban() -> str:
+    """Return the pattern of what begins like an IBAN. Few countries have a code of two hexadecimal digits, and most texts
+    with such a beginning have it in an id."""
+    hexadecimal = [country for country in iban_forms() if set(country.lower()) <= HEX_LETTERS]
+    firsts, seconds = ("".join(sorted(set(letters))) for letters in zip(*hexadecimal, strict=True))
+    code = f"(?:[{firsts}{firsts.lower()}][{seconds}{seconds.lower()}]|[a-fA-F][g-zG-Z]|[g-zG-Z][a-zA-Z])"
+    return rf"[^A-Za-z0-9]{code}[0-9]{{2}}[ .\-\n]?[A-Za-z0-9]{{4}}"
+
+
 def _either_cases(countries: Sequence[str]) -> str:
     seconds: dict[str, str] = {}
     for country in countries:
@@ -117,8 +126,7 @@ def _label_patterns() -> list[str]:
             before = "[^A-Za-z0-9]" if HEX_LETTERS.issuperset(word) else "[^A-Za-z]"
             end = "[^a-z]" if len(word) <= _SHORT else ""
             first, rest = word[0].upper(), word[1:]
-            # A hump after a capital, as in XMLInn, goes on in small letters: XINN is one word.
-            patterns.append(f"(?:{before}{loose(word)}|[a-z]{first}{loose(rest)}|[A-Z]{first}{rest}){end}")
+            patterns.append(f"(?:{before}{loose(word)}|[A-Za-z]{first}{loose(rest)}){end}")
         elif "\u0430" <= word[0] <= "\u0451":
             hump = exact(word[0].upper()) + loose(word[1:])
             patterns.append(f"(?:{_NO_RUSSIAN_LETTER}{loose(word)}|{_RUSSIAN_LETTER}{hump})")
@@ -193,7 +201,6 @@ def _fixed() -> dict[str, list[str]]:
 
 # What is looked for in the first place, for it asks less of every byte; the few texts that have it are looked at again.
 _SIGN_OF_RUNS, _SIGN_OF_ANY_RUNS = "[0-9]{11}", "[0-9]{10}"
-_SIGN_OF_IBAN = r"[^A-Za-z0-9][A-Za-z]{2}[0-9]{2}[ .\-\n]?[A-Za-z0-9]{4}"
 
 
 def build_features(phrases: PhraseTable | None, secrets: tuple[SecretRule, ...], *, any_digits: bool) -> FeatureTable:
@@ -201,7 +208,7 @@ def build_features(phrases: PhraseTable | None, secrets: tuple[SecretRule, ...],
     too."""
     signs = {
         "digits": (_SIGN_OF_ANY_RUNS, _runs(_RUNS + _ANY_RUNS)) if any_digits else (_SIGN_OF_RUNS, _runs(_RUNS)),
-        "iban": (_SIGN_OF_IBAN, _ibans()),
+        "iban": (_sign_of_iban(), _ibans()),
     }
     named: dict[str, list[str]] = _fixed()
     named |= {f"token:{rule.name}": [rule.trigger] for rule in secrets}

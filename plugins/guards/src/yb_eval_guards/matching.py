@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["REACH", "compile_bytes", "matches"]
+__all__ = ["REACH", "LazyPattern", "compile_bytes", "matches"]
 
 REACH = 2048
 _WINDOW = 4 * REACH
@@ -30,6 +30,23 @@ def compile_bytes(pattern: str, *, latin1: bool = False) -> Any:
     if latin1:
         options.encoding = re2.Options.Encoding.LATIN1
     return re2.compile(pattern.encode(), options)
+
+
+class LazyPattern:
+    """A pattern of the shipped tables over bytes (Latin-1), compiled when a text first asks for it: few of them are needed
+    in one run, and compiling all takes longer than reading a hundred thousand texts."""
+
+    __slots__ = ("_compiled", "_pattern")
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._compiled: Any = None
+
+    def matches(self, data: bytes) -> Iterator[Any]:
+        """Return the leftmost matches that do not overlap. Raises `re2.error` for a pattern that is none."""
+        if self._compiled is None:
+            self._compiled = compile_bytes(self._pattern, latin1=True)
+        return matches(self._compiled, data)
 
 
 def matches(pattern: Any, data: bytes) -> Iterator[Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ..bytepatterns import loose
 from ..finding import Finding
-from ..matching import compile_bytes, matches
+from ..matching import LazyPattern
 from ..tables import load_table
 from ..views import ByteCursor, View
 from .base import report
@@ -61,9 +60,8 @@ class AssignmentDetector:
         table = load_table("keywords.toml")
         joiners = "|".join((_ASSIGNED, _TAGGED, _ATTRIBUTE, _SPOKEN, _BARE))
         # The name must end in the keyword: `tokenizationId` and `secretary` announce nothing.
-        self._patterns: dict[str, Any] = {
-            kind: compile_bytes(f"(?:{_names(table[kind])})(?:{joiners})", latin1=True)
-            for kind in ("password", "token")
+        self._patterns = {
+            kind: LazyPattern(f"(?:{_names(table[kind])})(?:{joiners})") for kind in ("password", "token")
         }
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
@@ -71,7 +69,7 @@ class AssignmentDetector:
         text = view.text
         for kind, pattern in self._patterns.items():
             cursor = None
-            for match in matches(pattern, view.data):
+            for match in pattern.matches(view.data):
                 cursor = cursor or ByteCursor(view)
                 first, joined = cursor.chars(match.start()), cursor.chars(match.end())
                 found = _VALUE.match(text, joined)

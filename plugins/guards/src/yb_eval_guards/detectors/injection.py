@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ..finding import Finding, Strength
-from ..matching import compile_bytes, matches
+from ..matching import LazyPattern
 from ..views import ByteCursor, View
 from .base import report
 from .phrases import Family, Phrase, PhraseTable
@@ -36,28 +35,15 @@ _WRITTEN_BREAKS = ("n", "r", "t")
 _REMEMBERED = 4096
 
 
-class _Compiled:
-    """Phrases of one family that need the same features, in two forms, each compiled when a text first asks for it."""
+class _Phrases:
+    """Phrases of one family that need the same features, in two forms."""
 
-    __slots__ = ("_dense", "_phrases", "_plain", "family")
+    __slots__ = ("dense", "family", "plain")
 
     def __init__(self, family: Family, phrases: list[Phrase]) -> None:
         self.family = family
-        self._phrases = phrases
-        self._plain: Any = None
-        self._dense: Any = None
-
-    @property
-    def plain(self) -> Any:
-        if self._plain is None:
-            self._plain = compile_bytes("|".join(f"(?:{phrase.plain})" for phrase in self._phrases), latin1=True)
-        return self._plain
-
-    @property
-    def dense(self) -> Any:
-        if self._dense is None:
-            self._dense = compile_bytes("|".join(f"(?:{phrase.dense})" for phrase in self._phrases), latin1=True)
-        return self._dense
+        self.plain = LazyPattern("|".join(f"(?:{phrase.plain})" for phrase in phrases))
+        self.dense = LazyPattern("|".join(f"(?:{phrase.dense})" for phrase in phrases))
 
 
 class InjectionDetector:
@@ -71,7 +57,7 @@ class InjectionDetector:
     def __init__(self, *, table: PhraseTable, bits: dict[str, int], family_bits: dict[str, int]) -> None:
         """`bits`: the feature of each indexed set; `family_bits`: of each family with triggers."""
         # Phrases under the last of the features they need: of many phrases only those of the bits that are set are tried.
-        self._phrases: dict[int, list[tuple[int, _Compiled]]] = {}
+        self._phrases: dict[int, list[tuple[int, _Phrases]]] = {}
         for family in table.families:
             by_needs: dict[int, list[Phrase]] = {}
             for phrase in family.phrases:
@@ -80,15 +66,15 @@ class InjectionDetector:
                     needs |= bits[name]
                 by_needs.setdefault(needs, []).append(phrase)
             for needs, phrases in by_needs.items():
-                self._phrases.setdefault(_last_bit(needs), []).append((needs, _Compiled(family, phrases)))
+                self._phrases.setdefault(_last_bit(needs), []).append((needs, _Phrases(family, phrases)))
         self.announced_by = sum(self._phrases)
-        self._known: dict[int, tuple[_Compiled, ...]] = {}
+        self._known: dict[int, tuple[_Phrases, ...]] = {}
 
     def wanted(self, features: int) -> bool:
         """Tell whether the view has all the words that some phrase needs."""
         return bool(features & self.announced_by) and bool(self._candidates(features))
 
-    def _candidates(self, features: int) -> tuple[_Compiled, ...]:
+    def _candidates(self, features: int) -> tuple[_Phrases, ...]:
         """Return the phrases whose words are all there; few combinations of words occur again and again."""
         found = self._known.get(features)
         if found is None:
@@ -97,14 +83,14 @@ class InjectionDetector:
             found = self._known[features] = tuple(self._find_candidates(features))
         return found
 
-    def _find_candidates(self, features: int) -> Iterator[_Compiled]:
+    def _find_candidates(self, features: int) -> Iterator[_Phrases]:
         seen = features & self.announced_by
         while seen:
             bit = _last_bit(seen)
             seen ^= bit
-            for needs, compiled in self._phrases[bit]:
+            for needs, phrases in self._phrases[bit]:
                 if features & needs == needs:
-                    yield compiled
+                    yield phrases
 
     def find(self, view: View, features: int) -> Iterator[Finding]:
         """Yield every phrase, of both strengths."""
@@ -114,7 +100,7 @@ class InjectionDetector:
         spaced = "spaced" in view.trail
         for entry in self._candidates(features):
             cursor = None
-            for match in matches(entry.dense if spaced else entry.plain, data):
+            for match in (entry.dense if spaced else entry.plain).matches(data):
                 cursor = cursor or ByteCursor(lower_view)
                 start, end = _trimmed(lowered, cursor.chars(match.start()), cursor.chars(match.end()))
                 if not _no_order(lowered, start, end):

@@ -59,10 +59,12 @@ def _labelled(number: Digits, label: Label | None, name: str) -> bool:
 
 def _national(
     number: Digits, label: Label | None, *, type: str, kind: str, alone: bool, support: str | None
-) -> _Verdict:
+) -> _Verdict | None:
     """Weigh a national number whose checksum holds. `alone`: it needs no word; `support`: what stands in for one."""
     if _labelled(number, label, type):
         return _Verdict(type, kind, ("checksum", "context"), 0.97, "deny")
+    if number.shape and support != "format":
+        return None  # groups of any size say nothing without a word
     evidence = ("checksum", support) if support else ("checksum",)
     if not alone or label is not None or number.glued or number.continues:
         return _Verdict(type, kind, evidence, 0.2 if label else 0.3, "warn")
@@ -75,38 +77,38 @@ def _inn10(number: Digits, label: Label | None) -> _Verdict | None:
     return _national(number, label, type="inn", kind="inn-10", alone=False, support=None)
 
 
-def _inn12(number: Digits, label: Label | None) -> _Verdict:
-    alone = not number.shape and not _looks_like_clock(number.digits)
+def _inn12(number: Digits, label: Label | None) -> _Verdict | None:
+    alone = not _looks_like_clock(number.digits)
     return _national(number, label, type="inn", kind="inn-12", alone=alone, support=None)
 
 
-def _snils(number: Digits, label: Label | None) -> _Verdict:
+def _snils(number: Digits, label: Label | None) -> _Verdict | None:
     if number.shape == "3-3-3-2":
         return _national(number, label, type="snils", kind="snils", alone=True, support="format")
-    alone = not number.shape and not number.digits.startswith(_PHONE_PREFIXES)
+    alone = not number.digits.startswith(_PHONE_PREFIXES)
     return _national(number, label, type="snils", kind="snils", alone=alone, support=None)
 
 
-def _ogrn(number: Digits, label: Label | None) -> _Verdict:
+def _ogrn(number: Digits, label: Label | None) -> _Verdict | None:
     dated = _year_holds(number.digits)
     return _national(
         number,
         label,
         type="ogrn",
         kind="ogrn",
-        alone=dated and not number.shape,
+        alone=dated,
         support="structure" if dated else None,
     )
 
 
-def _ogrnip(number: Digits, label: Label | None) -> _Verdict:
+def _ogrnip(number: Digits, label: Label | None) -> _Verdict | None:
     dated = _year_holds(number.digits)
     return _national(
         number,
         label,
         type="ogrnip",
         kind="ogrnip",
-        alone=dated and not number.shape,
+        alone=dated,
         support="structure" if dated else None,
     )
 
@@ -124,13 +126,13 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
     digits = number.digits
     issuer = find_issuer(digits)
     if issuer is None:
-        if label is None and _looks_like_clock(digits):
+        if number.shape or (label is None and _looks_like_clock(digits)):
             return None
         return _Verdict("pan", "unknown-issuer", ("checksum",), 0.2, "warn")
     formatted = number.shape in _CARD_SHAPES
     evidence = _FORMATTED if formatted else _ISSUED
     if number.shape and not formatted and number.shape not in _LOOSE_SHAPES and not _labelled(number, label, "pan"):
-        return None  # groups of any size say nothing without a word
+        return None  # as in `_national`
     if _labelled(number, label, "pan"):
         return _Verdict("pan", issuer.brand, (*evidence, "context"), _SURE, "deny")
     other_number = label is not None and not formatted
@@ -203,7 +205,7 @@ class NumberDetector:
         found: list[Finding] = []
         for weigh in passing:
             verdict = weigh(number, label)
-            if verdict is None or (number.shape and verdict.evidence == ("checksum",)):
+            if verdict is None:
                 continue
             type, kind, evidence, confidence, strength = verdict
             found.append(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import attrs
 
 from ..finding import Finding
-from ..matching import compile_bytes, matches
+from ..matching import LazyPattern
 from ..tables import load_table
 from ..views import ByteCursor, View
 from .base import report
@@ -42,7 +42,7 @@ class TokenDetector:
 
     def __init__(self, *, features: dict[str, int], rules: tuple[SecretRule, ...]) -> None:
         """`features`: for each rule's name the bit of its trigger."""
-        self._rules = [(features[rule.name], rule, compile_bytes(rule.pattern, latin1=True)) for rule in rules]
+        self._rules = [(features[rule.name], rule, LazyPattern(rule.pattern)) for rule in rules]
         self.announced_by = 0
         for bit, _, _ in self._rules:
             self.announced_by |= bit
@@ -53,7 +53,7 @@ class TokenDetector:
             if not features & bit:
                 continue
             cursor = ByteCursor(view)
-            for match in matches(pattern, view.data):
+            for match in pattern.matches(view.data):
                 group = next(number for number in range(1, 9) if match.span(number) != (-1, -1))
                 start, end = (cursor.chars(offset) for offset in match.span(group))
                 value = view.text[start:end]

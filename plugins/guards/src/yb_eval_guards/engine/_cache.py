@@ -12,9 +12,10 @@ import os
 import platform
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from importlib_metadata import version
 
 from .protocol import FeaturePattern
 
