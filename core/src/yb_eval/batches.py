@@ -109,7 +109,8 @@ class OutcomeBatch(Sequence[Outcome]):
 
     def chosen(self, wanted: Callable[[Outcome], bool]) -> list[Outcome]:
         """The outcomes whose kind is `wanted`, in order; the others are not made."""
-        kinds = {index for index, kind in enumerate(self.kinds) if wanted(kind)}
+        counts = self.counts
+        kinds = {index for index, kind in enumerate(self.kinds) if index in counts and wanted(kind)}
         return list(self.part(kinds)) if kinds else []
 
     def _outcomes(self) -> list[Outcome]:

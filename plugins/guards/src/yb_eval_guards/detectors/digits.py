@@ -49,8 +49,6 @@ def _part_of_decimal(text: str, start: int, end: int) -> bool:
 
 
 def _part_of_uuid(text: str, start: int, end: int) -> bool:
-    if text[start - 1 : start] != "-" and text[end : end + 1] != "-":
-        return False
     around = text[max(0, start - _UUID_SIZE) : end + _UUID_SIZE]
     shift = max(0, start - _UUID_SIZE)
     return any(match.start() + shift < end and match.end() + shift > start for match in _UUID.finditer(around))
@@ -72,9 +70,10 @@ def standing(text: str, place: int, part: Part, digits: str) -> Digits | None:
     """Return the part of a stretch (which begins at `place` and has these digits) where it may be a number, for all that
     touches it."""
     start, end = place + part.start, place + part.end
-    if _part_of_uuid(text, start, end):
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if (before == "-" or after == "-") and _part_of_uuid(text, start, end):
         return None
-    glued = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
+    glued = before.isalpha() or after.isalpha()
     continues = part.continues
     if not part.shape:
         if _part_of_decimal(text, start, end) or (glued and _part_of_hex(text, start, end)):
@@ -96,9 +95,9 @@ def _in_chain(text: str, start: int, end: int) -> bool:
     return tied_before or (after[:1] == "-" and after[1:].isdigit())
 
 
-_WITHOUT_SEPARATORS = str.maketrans("", "", " -.\t\n\r")
+_SEPARATORS = b" -.\t\n\r"
 
 
 def joined(stretch: str) -> str:
     """Return the digits of a stretch."""
-    return stretch.translate(_WITHOUT_SEPARATORS)
+    return stretch.encode().translate(None, _SEPARATORS).decode()
