@@ -51,7 +51,7 @@ def columns(block: bytes, wanted: Mapping[str, Any]) -> Columns:
     has any other key."""
     made: Columns = {}
     for rows in map(_loads, _pieces(block)):
-        extend(made, _aligned(rows, wanted, _alike(rows)))
+        extend(made, _aligned(rows, wanted, _alike(rows, sum(map(len, rows)))))
     return made
 
 
@@ -195,7 +195,7 @@ class BlockCheck:
     def _columns(self, lines: bytes, rows: Rows) -> Columns | None:
         """The values of every key that occurs, in the order of the rows that have it; `None` if anything is wrong."""
         strings = sum(map(len, rows))
-        found = _alike(rows) or _each(rows)
+        found = _alike(rows, strings) or _each(rows)
         for name, values in found.items():
             types = set(map(type, values))
             if FLAT.issuperset(types):
@@ -232,9 +232,9 @@ def _each(rows: Rows) -> Columns:
     return {name: [row[name] for row in rows if name in row] for name in names}
 
 
-def _alike(rows: Rows) -> Columns | None:
-    """The values of every key, if all rows have the same keys."""
-    if sum(map(len, rows)) == len(rows) * len(rows[0]):
+def _alike(rows: Rows, keys: int) -> Columns | None:
+    """The values of every key, if all rows have the same; `keys` is how many they have together."""
+    if keys == len(rows) * len(rows[0]):
         with suppress(KeyError):
             return {name: list(map(itemgetter(name), rows)) for name in rows[0]}
     return None

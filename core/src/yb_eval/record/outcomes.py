@@ -70,8 +70,8 @@ def encode(outcome: Outcome) -> bytes:
         raise EvaluationError(f"the evaluator's outcome of sample {outcome.id!r} is not usable: {error}") from error
 
 
-#: How a line begins whose id is the empty string.
-_NO_ID = b'{"id":""'
+#: How a line begins, up to the id.
+_BEGIN = '{"id":"'
 
 
 def encode_all(outcomes: Sequence[Outcome]) -> bytes:
@@ -84,28 +84,31 @@ def encode_all(outcomes: Sequence[Outcome]) -> bytes:
         return b"".join(map(encode, outcomes))  # an id that is not written as it stands
     kinds = [kind if kind.id == "" else evolve(kind, id="") for kind in outcomes.kinds]
     try:
-        tails = [encode(kind)[len(_NO_ID) :].decode() for kind in kinds]
+        tails = [encode(kind)[len(_BEGIN) :].decode() for kind in kinds]
     except EvaluationError:
         return b"".join(map(encode, outcomes))  # which names the sample
+    if not ids:
+        return b""
     # Each line but the first is begun by the end of the one before it.
-    ends = [f'"{tail}{{"id":"' for tail in tails]
-    return f'{{"id":"{_followed(outcomes, ends)}'[: -len('{"id":"')].encode() if ids else b""
+    pieces = [_BEGIN, *_followed(outcomes, [tail + _BEGIN for tail in tails])]
+    pieces[-1] = pieces[-1].removesuffix(_BEGIN)
+    return "".join(pieces).encode()
 
 
-def _followed(outcomes: OutcomeBatch, ends: Sequence[str]) -> str:
-    """Each id and the end of its kind, one after another. Where most are of one kind, those between the others are joined
-    by its end."""
+def _followed(outcomes: OutcomeBatch, ends: Sequence[str]) -> list[str]:
+    """Each id and the end of its kind, one after another, in pieces of which the last is such an end. Where most are of one
+    kind, those between the others are joined by its end."""
     ids, which = outcomes.ids, outcomes.which
     most = max(range(len(ends)), key=outcomes.counts.__getitem__)
     others = list(compress(count(), map(ne, which, repeat(most))))
     if len(others) > len(ids) // 4:
-        return "".join(chain.from_iterable(zip(ids, map(ends.__getitem__, which), strict=True)))
+        return list(chain.from_iterable(zip(ids, map(ends.__getitem__, which), strict=True)))
     end, start = ends[most], 0
     pieces: list[str] = []
     for place in others:
         pieces += end.join(ids[start : place + 1]), ends[which[place]]
         start = place + 1
-    return "".join([*pieces, end.join(ids[start:]), end]) if start < len(ids) else "".join(pieces)
+    return [*pieces, end.join(ids[start:]), end] if start < len(ids) else pieces
 
 
 def _check(judged: Judged) -> None:
