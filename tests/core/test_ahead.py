@@ -239,7 +239,7 @@ def test_a_run_to_resume_is_not_evaluated_ahead(file: Path, tmp_path: Path) -> N
     whole = ran(tmp_path / "whole", Parity(), RowDataset(file, row=Row))
     evaluator, store = Parity(eager=False), tmp_path / "store"
 
-    def stop(name: str, done: int, total: int) -> None:
+    def stop(name: str, done: int, total: int | None) -> None:
         if done >= 100:
             raise KeyboardInterrupt
 
@@ -256,8 +256,8 @@ def test_a_run_interrupted_as_it_writes_what_was_made_ahead_is_resumed_to_the_sa
 ) -> None:
     whole = ran(tmp_path / "whole", Parity(), RowDataset(file, row=Row), repeats=2)
 
-    def stop(name: str, done: int, total: int) -> None:
-        if done >= 100:
+    def stop(name: str, done: int, total: int | None) -> None:
+        if total is not None and done >= 100:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -266,6 +266,29 @@ def test_a_run_interrupted_as_it_writes_what_was_made_ahead_is_resumed_to_the_sa
         )
     resumed = ran(tmp_path, Parity(), RowDataset(file, row=Row), repeats=2, resume=True)
     assert 0 < resumed.asked <= 200 and resumed.result == whole.result
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_what_is_done_ahead_is_told_while_the_total_is_unknown(file: Path, tmp_path: Path, repeats: int) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    watch = Observer(
+        planned=lambda plan_id, prepared: told.append(("planned", 0, 0)), progress=lambda *said: told.append(said)
+    )
+    run([request_of(Parity(), RowDataset(file, row=Row), repeats=repeats)], environment(tmp_path / "store"), watch)
+    ahead, after = told[: told.index(("planned", 0, 0))], told[told.index(("planned", 0, 0)) + 1 :]
+    done = [each for _, each, _ in ahead]
+    assert len(done) > 1 and done == sorted(set(done)) and done[-1] == 200
+    assert {(name, total) for name, _, total in ahead} == {("parity", None)}
+    assert after[-1] == ("parity", 200, 200) and all(total == 200 for _, _, total in after)
+
+
+def test_a_run_interrupted_ahead_leaves_nothing_behind(file: Path, tmp_path: Path) -> None:
+    def stop(name: str, done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run([request_of(Parity(), RowDataset(file, row=Row))], environment(tmp_path / "store"), Observer(progress=stop))
+    assert files(tmp_path / "store") == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -586,7 +609,7 @@ def test_nothing_is_evaluated_while_a_later_suite_may_be_refused(
 
 def test_batches_of_one_sample_are_not_remembered_one_by_one(tmp_path: Path) -> None:
     fold = Fold(each=(Accuracy(),), across=())
-    early = OutcomesAhead(BatchWork(Parity(), fold), 1, tmp_path)
+    early = OutcomesAhead(BatchWork(Parity(), fold), 1, tmp_path, lambda done: None)
     shards = [Shard(b"{}\n", fold.start(), 1, i % 2) for i in range(1_000)]
     assert early.take(shards[:600]) and early.take(shards[600:]) and early.count == 1_000
     kept = list(early.shards())
@@ -595,7 +618,7 @@ def test_batches_of_one_sample_are_not_remembered_one_by_one(tmp_path: Path) -> 
 
 def test_outcomes_of_which_some_are_missing_are_none(tmp_path: Path) -> None:
     fold = Fold(each=(Accuracy(),), across=())
-    early = OutcomesAhead(BatchWork(Parity(), fold), 1, tmp_path)
+    early = OutcomesAhead(BatchWork(Parity(), fold), 1, tmp_path, lambda done: None)
     shards = [Shard(b"{}\n", fold.start(), 1, 0)]
     assert early.take(shards) and not early.take(None) and not early.take(shards)
     assert early.count is None

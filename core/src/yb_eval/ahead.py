@@ -6,7 +6,7 @@ thrown away should a later row be wrong. They count, and are recorded, only once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -20,15 +20,17 @@ _IN_MEMORY = 16 << 20
 class OutcomesAhead:
     """Collects the shards of a run before it is known whether there will be a run; see `datasets/block_work.py`.
 
-    `folder` is where a file may be made. Close it when the run has ended.
+    `folder` is where a file may be made; `told` hears how many samples are done. Close it when the run has ended.
     """
 
-    def __init__(self, work: BatchWork, batch_size: int, folder: Path) -> None:
+    def __init__(self, work: BatchWork, batch_size: int, folder: Path, told: Callable[[int], None]) -> None:
         self.work = work
+        self._told = told
         self.batch_size = batch_size
         self._folder = folder
         self._states: States = work.fold.start()
         self._parts: list[tuple[int, int, int]] = []  # of each block: the size of its log, its outcomes, the wrong ones
+        self._done = 0
         self._held: list[bytes] = []
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -37,7 +39,7 @@ class OutcomesAhead:
     @property
     def count(self) -> int | None:
         """How many outcomes there are; `None` if some are missing."""
-        return None if self._failed else sum(count for _, count, _ in self._parts)
+        return None if self._failed else self._done
 
     def take(self, results: Sequence[Any] | None) -> bool:
         """Takes the shards of the next block, and says whether more are wanted: none is from the first `None` on."""
@@ -48,6 +50,8 @@ class OutcomesAhead:
             self._keep(results)
         except Exception:  # a full disk, a metric that fails: the evaluation will meet it again, and there it belongs
             self._fail()
+        else:
+            self._told(self._done // self.work.fold.repeats)
         return not self._failed
 
     def shards(self) -> Iterator[Shard]:
@@ -71,7 +75,9 @@ class OutcomesAhead:
         log = b"".join(shard.log for shard in shards)
         for shard in shards:
             self._states = self.work.fold.merge(self._states, shard.states)
-        self._parts.append((len(log), sum(shard.count for shard in shards), sum(shard.wrong for shard in shards)))
+        count = sum(shard.count for shard in shards)
+        self._parts.append((len(log), count, sum(shard.wrong for shard in shards)))
+        self._done += count
         self._held.append(log)
         self._size += len(log)
         if self._size > _IN_MEMORY:

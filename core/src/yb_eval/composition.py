@@ -31,10 +31,11 @@ REPORT_SCHEMA = "yb-eval/report/1"
 
 @frozen(slots=True)
 class Observer:
-    """What a caller may watch: the plans when they are fixed, and the progress of each suite (name, done, total)."""
+    """What a caller may watch: the plans when they are fixed, and the progress of each suite (name, done, total); the total
+    is `None` while it is not known."""
 
     planned: Callable[[str, Sequence[Prepared]], None] = lambda plan_id, prepared: None
-    progress: Callable[[str, int, int], None] = lambda name, done, total: None
+    progress: Callable[[str, int, int | None], None] = lambda name, done, total: None
     note: Callable[[str], None] = lambda text: None
 
 
@@ -82,7 +83,7 @@ def run(
         for request in requests:
             # The last one only: by then no other can be refused, and nobody's time is lost.
             ahead = request is requests[-1] and suite_jobs == 1 and not fail_fast
-            one = prepare(request, environment, ahead=ahead)
+            one = prepare(request, environment, ahead=_so_far(watch, request.name) if ahead else None)
             stack.callback(_close, one)
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])
@@ -113,6 +114,10 @@ def run(
                 finished.fail(f"{one.request.name}: {error}")
     _tell(environment, watch, "yb_eval_run_finished", report=finished.report)
     return finished
+
+
+def _so_far(watch: Observer, name: str) -> Callable[[int], None]:
+    return lambda done: watch.progress(name, done, None)
 
 
 def refuse_clashes(requests: Sequence[SuiteRequest]) -> None:

@@ -91,9 +91,9 @@ class Prepared:
             self.target.close()
 
 
-def prepare(request: SuiteRequest, environment: Environment, *, ahead: bool = False) -> Prepared:
+def prepare(request: SuiteRequest, environment: Environment, *, ahead: Callable[[int], None] | None = None) -> Prepared:
     """Builds, opens and checks everything. Raises a `Refused` error for whatever does not hold. With `ahead`, an eager
-    evaluator is asked about rows as soon as they are known to be right."""
+    evaluator is asked about rows as soon as they are known to be right, and `ahead` is told how many samples are done."""
     run = request.run
     check_saving(run)
     baseline = None
@@ -121,7 +121,11 @@ def check_saving(run: RunOptions) -> None:
 
 
 def _prepare(
-    request: SuiteRequest, environment: Environment, opener: _Opener, baseline: Baseline | None, ahead: bool
+    request: SuiteRequest,
+    environment: Environment,
+    opener: _Opener,
+    baseline: Baseline | None,
+    ahead: Callable[[int], None] | None,
 ) -> Prepared:
     run = request.run
     plan = request.suite.build(
@@ -159,7 +163,7 @@ def _prepare(
         from yb_eval.expressions import Expression
 
         dataset = Selected(dataset, filter=Expression.parse(run.filter) if run.filter else None, limit=run.limit)
-    early = _ahead(plan, dataset, run, fold, executor, environment.store) if ahead else None
+    early = _ahead(plan, dataset, run, fold, executor, environment.store, ahead) if ahead is not None else None
     try:
         snapshot = dataset.open(early) if early is not None and isinstance(dataset, RowDataset) else dataset.open()
         content = _content(request, plan, snapshot, gates, baseline, opener.opened)
@@ -187,7 +191,13 @@ def _prepare(
 
 
 def _ahead(
-    plan: Plan, dataset: Dataset, run: RunOptions, fold: Fold, executor: Executor, store: Store
+    plan: Plan,
+    dataset: Dataset,
+    run: RunOptions,
+    fold: Fold,
+    executor: Executor,
+    store: Store,
+    told: Callable[[int], None],
 ) -> OutcomesAhead | None:
     """Who takes outcomes before the dataset has been checked, where that may be done and does not change who does it."""
     if run.resume or type(dataset) is not RowDataset or not getattr(plan.evaluator, "eager", False):
@@ -197,7 +207,7 @@ def _ahead(
     if type(executor) not in (SerialExecutor, ProcessExecutor) or checking != executor:
         return None
     size = run.batch_size or plan.evaluator.batch_size
-    return OutcomesAhead(BatchWork(plan.evaluator, fold), size, store.root / "partial")
+    return OutcomesAhead(BatchWork(plan.evaluator, fold), size, store.root / "partial", told)
 
 
 def takes_no_target(request: SuiteRequest) -> UsageError:

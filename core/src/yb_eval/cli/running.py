@@ -43,7 +43,12 @@ def run_and_report(requests: Sequence[SuiteRequest], options: WholeOptions) -> i
         emit([json.dumps(foreseen, indent=2) + "\n"] if options.json else as_text(foreseen))
         return int(ExitCode.PASS)
     progress = Progress()
-    observer = composition.Observer(planned=_planned, progress=progress, note=note)
+
+    def planned(plan_id: str, prepared: Sequence[Prepared]) -> None:
+        progress.end()
+        _planned(plan_id, prepared)
+
+    observer = composition.Observer(planned=planned, progress=progress, note=note)
     try:
         environment = Environment.of(store, extensions)
         with beside():
@@ -161,21 +166,24 @@ class Progress:
     shown: bool = False
     last: float = 0.0
 
-    def __call__(self, name: str, done: int, total: int) -> None:
+    def __call__(self, name: str, done: int, total: int | None) -> None:
         now = time.monotonic()
+        said = f"{name}: {done} samples so far" if total is None else f"{name}: {done} of {total} samples"
         if log.json:
             if now - max(self.started, self.last) >= 1:
                 self.last = now
-                note(f"{name}: {done} of {total} samples", event="progress", suite=name, done=done, total=total)
+                known: dict[str, str | int] = {} if total is None else {"total": total}
+                note(said, None, event="progress", suite=name, done=done, **known)
             return
         quiet = not sys.stderr.isatty() or "CI" in os.environ
-        if quiet or now - self.started < 1 or (now - self.last < 0.1 and done < total):
+        if quiet or now - self.started < 1 or (now - self.last < 0.1 and done != total):
             return
         self.shown, self.last = True, now
-        sys.stderr.write(f"\r\x1b[K{name}: {done} of {total} samples")
+        sys.stderr.write(f"\r\x1b[K{said}")
         sys.stderr.flush()
 
     def end(self) -> None:
         if self.shown:
+            self.shown = False
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
