@@ -286,8 +286,9 @@ def test_a_run_interrupted_ahead_leaves_nothing_behind(file: Path, tmp_path: Pat
     def stop(name: str, done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as interrupted:
         run([request_of(Parity(), RowDataset(file, row=Row))], environment(tmp_path / "store"), Observer(progress=stop))
+    assert interrupted.value.__notes__ == ["nothing is kept, for the datasets were still being checked"]
     assert files(tmp_path / "store") == []
 
 

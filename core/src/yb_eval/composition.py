@@ -83,7 +83,11 @@ def run(
         for request in requests:
             # The last one only: by then no other can be refused, and nobody's time is lost.
             ahead = request is requests[-1] and suite_jobs == 1 and not fail_fast
-            one = prepare(request, environment, ahead=_so_far(watch, request.name) if ahead else None)
+            try:
+                one = prepare(request, environment, ahead=_so_far(watch, request.name) if ahead else None)
+            except KeyboardInterrupt as error:
+                error.add_note("nothing is kept, for the datasets were still being checked")
+                raise
             stack.callback(_close, one)
             prepared.append(one)
         whole = composed_plan_id([(one.request.name, one.plan_id) for one in prepared])

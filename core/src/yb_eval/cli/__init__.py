@@ -33,8 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(ExitCode.PASS)
     except click.exceptions.Exit as error:
         return int(error.exit_code)
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        log.write("yb-eval: interrupted; what was finished is kept for --resume")
+    except (click.exceptions.Abort, KeyboardInterrupt) as error:
+        # click makes an Abort of Ctrl-C; whoever was interrupted may have noted what that means.
+        notes = getattr(error.__cause__ or error, "__notes__", ["what was finished is kept for --resume"])
+        log.write(f"yb-eval: interrupted; {notes[0]}")
         return int(ExitCode.INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as error:
         # Somebody who names no command is shown the commands, on as many lines as they take.
