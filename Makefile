@@ -22,7 +22,7 @@ test: $(READY)  ## the tests, offline
 check: $(READY)  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy core/src
+	$(BIN)/mypy core/src datasets/src plugins/*/src
 
 format: $(READY)
 	$(BIN)/ruff format .

@@ -142,7 +142,7 @@ def test_the_schemas_allow_the_example_and_the_loader_takes_it(tmp_path: Path) -
     assert reads(CATALOGUE)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=300)
 @given(value=mutated(GOOD))
 def test_what_the_loader_takes_the_schema_allows(value: Any, tmp_path: Path) -> None:
     if loads(value, tmp_path / "x.json"):

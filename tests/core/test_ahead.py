@@ -19,7 +19,7 @@ from attrs import define, evolve, field, frozen
 from yb_eval import Outcome, Plan, Sample, Suite, UsageError, ahead
 from yb_eval.ahead import OutcomesAhead
 from yb_eval.builtin import yb_eval_executors
-from yb_eval.composition import Observer, run
+from yb_eval.composition import NOTHING_KEPT, Observer, run
 from yb_eval.datasets import RowDataset, source
 from yb_eval.digest import identify
 from yb_eval.dryrun import foresee
@@ -288,7 +288,7 @@ def test_a_run_interrupted_ahead_leaves_nothing_behind(file: Path, tmp_path: Pat
 
     with pytest.raises(KeyboardInterrupt) as interrupted:
         run([request_of(Parity(), RowDataset(file, row=Row))], environment(tmp_path / "store"), Observer(progress=stop))
-    assert interrupted.value.__notes__ == ["nothing is kept, for the datasets were still being checked"]
+    assert interrupted.value.__notes__ == [NOTHING_KEPT]
     assert files(tmp_path / "store") == []
 
 

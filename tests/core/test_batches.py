@@ -132,3 +132,14 @@ def test_the_kit_finds_a_metric_that_miscounts_alike_outcomes() -> None:
     check_metric(Accuracy(), outcomes)
     with pytest.raises(AssertionError, match="alike"):
         check_metric(OnlyOne(), outcomes)
+
+
+def test_an_id_that_is_no_text_is_told_of_by_its_sample() -> None:
+    with pytest.raises(EvaluationError, match="sample .*udc00"):
+        encode_all(OutcomeBatch(["first", "\udc00"], [KINDS[0]], [0, 0]))
+
+
+def test_a_kind_that_no_outcome_is_of_is_not_asked_about() -> None:
+    asked: list[Outcome] = []
+    batch = OutcomeBatch(["a", "b"], [KINDS[0], evolve(KINDS[0], correct=False)], [0, 0])
+    assert batch.chosen(lambda kind: bool(asked.append(kind))) == [] and asked == [KINDS[0]]

@@ -26,6 +26,9 @@ from yb_eval.runner import Measured, SuiteRun, cached, evaluate, judge, record
 from yb_eval.runoptions import SuiteRequest
 from yb_eval.statistics import holm
 
+#: Noted on a `KeyboardInterrupt` that leaves nothing to resume.
+NOTHING_KEPT = "nothing is kept, for no run had begun"
+
 REPORT_SCHEMA = "yb-eval/report/1"
 
 
@@ -86,7 +89,8 @@ def run(
             try:
                 one = prepare(request, environment, ahead=_so_far(watch, request.name) if ahead else None)
             except KeyboardInterrupt as error:
-                error.add_note("nothing is kept, for the datasets were still being checked")
+                if not request.run.resume:
+                    error.add_note(NOTHING_KEPT)
                 raise
             stack.callback(_close, one)
             prepared.append(one)

@@ -34,9 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt) as error:
-        # click makes an Abort of Ctrl-C; whoever was interrupted may have noted what that means.
-        notes = getattr(error.__cause__ or error, "__notes__", ["what was finished is kept for --resume"])
-        log.write(f"yb-eval: interrupted; {notes[0]}")
+        from yb_eval.composition import NOTHING_KEPT
+
+        notes = getattr(error.__cause__ or error, "__notes__", [])  # click makes an Abort of Ctrl-C
+        kept = NOTHING_KEPT if NOTHING_KEPT in notes else "what was finished is kept for --resume"
+        log.write(f"yb-eval: interrupted; {kept}")
         return int(ExitCode.INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as error:
         # Somebody who names no command is shown the commands, on as many lines as they take.

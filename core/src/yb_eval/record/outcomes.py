@@ -79,9 +79,8 @@ def encode_all(outcomes: Sequence[Outcome]) -> bytes:
     if not isinstance(outcomes, OutcomeBatch):
         return b"".join(map(encode, outcomes))
     ids = outcomes.ids
-    together = "".join(ids)
-    if orjson.dumps(together) != b'"%b"' % together.encode("utf-8", "replace"):
-        return b"".join(map(encode, outcomes))  # an id that is not written as it stands
+    if not _written_as_it_stands("".join(ids)):
+        return b"".join(map(encode, outcomes))
     kinds = [kind if kind.id == "" else evolve(kind, id="") for kind in outcomes.kinds]
     try:
         tails = [encode(kind)[len(_BEGIN) :].decode() for kind in kinds]
@@ -93,6 +92,13 @@ def encode_all(outcomes: Sequence[Outcome]) -> bytes:
     pieces = [_BEGIN, *_followed(outcomes, [tail + _BEGIN for tail in tails])]
     pieces[-1] = pieces[-1].removesuffix(_BEGIN)
     return "".join(pieces).encode()
+
+
+def _written_as_it_stands(text: str) -> bool:
+    try:
+        return orjson.dumps(text) == b'"%b"' % text.encode()
+    except (TypeError, UnicodeEncodeError):  # a lone surrogate
+        return False
 
 
 def _followed(outcomes: OutcomeBatch, ends: Sequence[str]) -> list[str]:

@@ -159,7 +159,7 @@ def _loader() -> Any:
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()
+            event = self.peek_event()  # type: ignore[no-untyped-call]
             problem = None
             if getattr(event, "tag", None) is not None:
                 problem = f"the tag {shorten(event.tag, 60)} is not read"

@@ -59,11 +59,17 @@ def _known_parts(layout: str, grouped: bool, labelled: bool) -> tuple[Part, ...]
 
 
 _RUN = re.compile(f"(?<!0)0{{{MIN_DIGITS},{MAX_DIGITS}}}(?!0)")
-_CHAIN = re.compile(rf"(?<!0)0{{1,{MAX_DIGITS}}}(?:(?:-\r\n |[ \-.\t\n\r]{{1,3}})0{{1,{MAX_DIGITS}}})+(?!0)")
+_CHAIN = re.compile(rf"(?<!0)0{{1,{MAX_DIGITS}}}(?:[ \-.\t\n\r]{{1,3}}0{{1,{MAX_DIGITS}}})+(?!0)")
+# Four characters that separate nothing but two runs: a hyphen at a line's end, and the space that begins the next.
+_BROKEN = re.compile(
+    rf"(?<!0)(?<!0[ \-.\t\n\r])(?<!0[ \-.\t\n\r]{{2}})(?<!0[ \-.\t\n\r]{{3}})"
+    rf"0{{2,{MAX_DIGITS}}}-\r\n 0{{2,{MAX_DIGITS}}}(?![ \-.\t\n\r]{{0,3}}0)"
+)
 
 
 def _parts(layout: str, grouped: bool, labelled: bool) -> Iterator[Part]:
-    for pattern, read in ((_RUN, _run), (_CHAIN, partial(_chain, labelled=labelled)))[: 1 + grouped]:
+    chain = partial(_chain, labelled=labelled)
+    for pattern, read in ((_RUN, _run), (_CHAIN, chain), (_BROKEN, chain))[: 3 if grouped else 1]:
         place = passed = 0  # how far the layout has been read, and how many digits that were
         for match in pattern.finditer(layout):
             passed += layout.count("0", place, match.start())

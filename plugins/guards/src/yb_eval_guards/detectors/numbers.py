@@ -22,6 +22,11 @@ from .layouts import Part, layout_of, parts
 __all__ = ["NumberDetector"]
 
 _PHONE_PREFIXES = ("7", "8")
+# The shapes that a number may have without a word; `layouts.parts` finds any other where the text has words for numbers.
+_CARD_SHAPES = frozenset({"4-4-4-4", "4-4-4-4-1", "4-4-4-4-2", "4-4-4-4-3", "4-6-5", "4-6-4"})
+_LOOSE_SHAPES = frozenset({"single", "broken"})
+_SNILS_SHAPE = "3-3-3-2"
+_SHAPES = _CARD_SHAPES | _LOOSE_SHAPES | {_SNILS_SHAPE}
 _REGISTER_YEARS = range(2, 40)  # the registers began in 2002; a fixed end keeps the answer the same next year
 
 
@@ -63,7 +68,7 @@ def _national(
     """Weigh a national number whose checksum holds. `alone`: it needs no word; `support`: what stands in for one."""
     if _labelled(number, label, type):
         return _Verdict(type, kind, ("checksum", "context"), 0.97, "deny")
-    if number.shape and support != "format":
+    if number.shape and (support is None or number.shape not in _SHAPES):
         return None  # groups of any size say nothing without a word
     evidence = ("checksum", support) if support else ("checksum",)
     if not alone or label is not None or number.glued or number.continues:
@@ -78,14 +83,14 @@ def _inn10(number: Digits, label: Label | None) -> _Verdict | None:
 
 
 def _inn12(number: Digits, label: Label | None) -> _Verdict | None:
-    alone = not _looks_like_clock(number.digits)
+    alone = not number.shape and not _looks_like_clock(number.digits)
     return _national(number, label, type="inn", kind="inn-12", alone=alone, support=None)
 
 
 def _snils(number: Digits, label: Label | None) -> _Verdict | None:
-    if number.shape == "3-3-3-2":
+    if number.shape == _SNILS_SHAPE:
         return _national(number, label, type="snils", kind="snils", alone=True, support="format")
-    alone = not number.digits.startswith(_PHONE_PREFIXES)
+    alone = not number.shape and not number.digits.startswith(_PHONE_PREFIXES)
     return _national(number, label, type="snils", kind="snils", alone=alone, support=None)
 
 
@@ -96,7 +101,7 @@ def _ogrn(number: Digits, label: Label | None) -> _Verdict | None:
         label,
         type="ogrn",
         kind="ogrn",
-        alone=dated,
+        alone=dated and not number.shape,
         support="structure" if dated else None,
     )
 
@@ -108,17 +113,14 @@ def _ogrnip(number: Digits, label: Label | None) -> _Verdict | None:
         label,
         type="ogrnip",
         kind="ogrnip",
-        alone=dated,
+        alone=dated and not number.shape,
         support="structure" if dated else None,
     )
 
 
-_CARD_SHAPES = frozenset({"4-4-4-4", "4-4-4-4-1", "4-4-4-4-2", "4-4-4-4-3", "4-6-5", "4-6-4"})
-
-_LOOSE_SHAPES = frozenset({"single", "broken"})
 _ISSUED = ("checksum", "issuer")
 _FORMATTED = (*_ISSUED, "format")
-# A card of a known issuer beside a word for one: nothing is surer of a number.
+# A card of a known issuer beside a word for one, and nothing else: no other reading is as sure.
 _SURE = 0.98
 
 
@@ -132,7 +134,7 @@ def _pan(number: Digits, label: Label | None) -> _Verdict | None:
     formatted = number.shape in _CARD_SHAPES
     evidence = _FORMATTED if formatted else _ISSUED
     if number.shape and not formatted and number.shape not in _LOOSE_SHAPES and not _labelled(number, label, "pan"):
-        return None  # as in `_national`
+        return None  # groups of any size say nothing without a word
     if _labelled(number, label, "pan"):
         return _Verdict("pan", issuer.brand, (*evidence, "context"), _SURE, "deny")
     other_number = label is not None and not formatted
