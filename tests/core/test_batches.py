@@ -135,7 +135,7 @@ def test_the_kit_finds_a_metric_that_miscounts_alike_outcomes() -> None:
 
 
 def test_an_id_that_is_no_text_is_told_of_by_its_sample() -> None:
-    with pytest.raises(EvaluationError, match="sample .*udc00"):
+    with pytest.raises(EvaluationError, match=r"sample .*udc00"):
         encode_all(OutcomeBatch(["first", "\udc00"], [KINDS[0]], [0, 0]))
 
 
