@@ -163,5 +163,6 @@ def _raised(
     shown = findings[:_LISTED]
     for each in shown:
         each["masked"] = mask(each["type"], text[each["start"] : each["end"]])
-    details = {"type": type, "found": sorted({f["type"] for f in findings}), "findings": shown}
+    found = [findings[0]["type"]] if len(findings) == 1 else sorted({each["type"] for each in findings})
+    details = {"type": type, "found": found, "findings": shown}
     return Outcome(id, "scored", expect == "detect", expect, "detect", None, None, None, tags, details, repeat=repeat)

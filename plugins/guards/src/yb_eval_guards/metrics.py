@@ -102,14 +102,16 @@ class TypeDetection:
 
     def add(self, state: Counter[tuple[str, str]], outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
         """Counts, for each type, `tp`, `fn` and `fp`; under `("", "n")` all rows."""
+        n = 0
         for part, times in alike(outcomes):
             for outcome in part:
                 if outcome.status == "scored":
+                    n += times
                     self._count(state, outcome, times)
+        state["", "n"] += n
         return state
 
     def _count(self, state: Counter[tuple[str, str]], outcome: Outcome, times: int) -> None:
-        state["", "n"] += times
         if outcome.expected == outcome.predicted == "clean":
             return
         found: Iterable[str] = outcome.details.get("found", ())

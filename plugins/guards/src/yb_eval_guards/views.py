@@ -54,10 +54,9 @@ class View:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the original span of the view's characters `start`..`end` (end exclusive, at least one character)."""
-        offsets = self.offsets()
-        if offsets is None:
+        if self._find_offsets is None:
             return start, end
-        starts, ends = offsets
+        starts, ends = self._known_offsets()
         # A reversed view runs backwards through the original, so neither end is known to be the smaller one.
         return min(starts[start], starts[end - 1]), max(ends[start], ends[end - 1])
 

@@ -91,7 +91,8 @@ class Labels:
     def around(self, text: str, start: int, end: int, digits: int) -> Label | None:
         """Return the label of the number at `start`..`end` of `text`, or None when nothing says what it is."""
         # Which digits stand there tells nothing, and they may be somebody's.
-        before = self._before(layout_of(text[max(0, start - BEFORE) : start]), digits)
+        window = text[start - BEFORE : start] if start > BEFORE else text[:start]
+        before = self._before(layout_of(window), digits)
         if before is not None and before is not self.neutral:
             return before
         return self._after(text, end, digits) or self._column(text, start, digits) or before
