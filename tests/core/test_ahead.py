@@ -19,11 +19,11 @@ from attrs import define, evolve, field, frozen
 from yb_eval import Outcome, Plan, Sample, Suite, UsageError, ahead
 from yb_eval.ahead import OutcomesAhead
 from yb_eval.builtin import yb_eval_executors
-from yb_eval.composition import NOTHING_KEPT, Observer, run
+from yb_eval.composition import Observer, run
 from yb_eval.datasets import RowDataset, source
 from yb_eval.digest import identify
 from yb_eval.dryrun import foresee
-from yb_eval.errors import DatasetError, YbEvalError
+from yb_eval.errors import NOTHING_KEPT, DatasetError, YbEvalError
 from yb_eval.executors import ProcessExecutor, ThreadExecutor
 from yb_eval.gates import ExpressionGate
 from yb_eval.interfaces import Metric

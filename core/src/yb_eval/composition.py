@@ -13,7 +13,16 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from yb_eval.envelope import observe
-from yb_eval.errors import DatasetError, ExitCode, Interrupted, NotMeasured, StoreError, UsageError, YbEvalError
+from yb_eval.errors import (
+    NOTHING_KEPT,
+    DatasetError,
+    ExitCode,
+    Interrupted,
+    NotMeasured,
+    StoreError,
+    UsageError,
+    YbEvalError,
+)
 from yb_eval.gates import exit_code
 from yb_eval.gates.verdicts import worst
 from yb_eval.model import Paired, VerdictWord
@@ -25,9 +34,6 @@ from yb_eval.record.partial import interrupted
 from yb_eval.runner import Measured, SuiteRun, cached, evaluate, judge, record
 from yb_eval.runoptions import SuiteRequest
 from yb_eval.statistics import holm
-
-#: Noted on a `KeyboardInterrupt` that leaves nothing to resume.
-NOTHING_KEPT = "nothing is kept, for no run had begun"
 
 REPORT_SCHEMA = "yb-eval/report/1"
 

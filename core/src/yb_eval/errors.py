@@ -96,6 +96,10 @@ class Interrupted(YbEvalError):
     exit_code = ExitCode.INTERRUPTED
 
 
+#: Noted on a `KeyboardInterrupt` that leaves nothing to resume.
+NOTHING_KEPT = "nothing is kept, for no run had begun"
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """A hint that names the known word closest to `name`, or lists what is known."""
     from difflib import get_close_matches

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from yb_eval.cli.group import cli
     from yb_eval.cli.logs import log
-    from yb_eval.errors import ExitCode, YbEvalError
+    from yb_eval.errors import NOTHING_KEPT, ExitCode, YbEvalError
 
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
@@ -34,8 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt) as error:
-        from yb_eval.composition import NOTHING_KEPT
-
         notes = getattr(error.__cause__ or error, "__notes__", [])  # click makes an Abort of Ctrl-C
         kept = NOTHING_KEPT if NOTHING_KEPT in notes else "what was finished is kept for --resume"
         log.write(f"yb-eval: interrupted; {kept}")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .layouts import MIN_DIGITS, Part
+from .layouts import MIN_DIGITS, SEPARATORS, Part
 
 __all__ = ["Digits", "joined", "standing", "stretches"]
 
 # It begins with one character of a class, which is looked for faster than a repetition.
-_STRETCH = re.compile(f"[0-9][0-9 \\-.\\t\\n\\r]{{{MIN_DIGITS - 1},}}")
+_STRETCH = re.compile(f"[0-9][0-9{re.escape(SEPARATORS)}]{{{MIN_DIGITS - 1},}}")
 _TOKEN_BEFORE = re.compile(r"[A-Za-z0-9]*\Z")
 _TOKEN_AFTER = re.compile(r"[A-Za-z0-9]*")
 _TOKEN_LIMIT = 48
@@ -95,7 +95,7 @@ def _in_chain(text: str, start: int, end: int) -> bool:
     return tied_before or (after[:1] == "-" and after[1:].isdigit())
 
 
-_SEPARATORS = b" -.\t\n\r"
+_SEPARATORS = SEPARATORS.encode()
 
 
 def joined(stretch: str) -> str:

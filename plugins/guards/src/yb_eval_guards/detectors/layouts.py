@@ -12,9 +12,11 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["MAX_DIGITS", "MIN_DIGITS", "Part", "layout_of", "parts"]
+__all__ = ["MAX_DIGITS", "MIN_DIGITS", "SEPARATORS", "Part", "layout_of", "parts"]
 
 MIN_DIGITS, MAX_DIGITS = 10, 19
+# What may stand between the groups of a number.
+SEPARATORS = " -.\t\n\r"
 
 _REMEMBERED, _SHORT = 4096, 64
 _EVERY_DIGIT = bytes.maketrans(b"123456789", b"000000000")
@@ -58,12 +60,13 @@ def _known_parts(layout: str, grouped: bool, labelled: bool) -> tuple[Part, ...]
     return tuple(_parts(layout, grouped, labelled))
 
 
+_GAP = f"[{re.escape(SEPARATORS)}]"
 _RUN = re.compile(f"(?<!0)0{{{MIN_DIGITS},{MAX_DIGITS}}}(?!0)")
-_CHAIN = re.compile(rf"(?<!0)0{{1,{MAX_DIGITS}}}(?:[ \-.\t\n\r]{{1,3}}0{{1,{MAX_DIGITS}}})+(?!0)")
+_CHAIN = re.compile(f"(?<!0)0{{1,{MAX_DIGITS}}}(?:{_GAP}{{1,3}}0{{1,{MAX_DIGITS}}})+(?!0)")
 # Four characters that separate nothing but two runs: a hyphen at a line's end, and the space that begins the next.
 _BROKEN = re.compile(
-    rf"(?<!0)(?<!0[ \-.\t\n\r])(?<!0[ \-.\t\n\r]{{2}})(?<!0[ \-.\t\n\r]{{3}})"
-    rf"0{{2,{MAX_DIGITS}}}-\r\n 0{{2,{MAX_DIGITS}}}(?![ \-.\t\n\r]{{0,3}}0)"
+    f"(?<!0)(?<!0{_GAP})(?<!0{_GAP}{{2}})(?<!0{_GAP}{{3}})"
+    f"0{{2,{MAX_DIGITS}}}-\r\n 0{{2,{MAX_DIGITS}}}(?!{_GAP}{{0,3}}0)"
 )
 
 
